@@ -31,7 +31,7 @@ export const EXECUTABLE = "scripts/build.ts";
 const ONOS = "test/peers/onos/prepare.ts";
 const SNMPSIM = "test/peers/snmp/prepare.ts";
 const NEWER_NATS = "test/peers/nats/prepare.ts";
-const OPENAPI_TOOLS = "test/openapi/prepare.ts";
+const OPENAPI_TOOLS = "test/peers/openapi/prepare.ts";
 
 /**
  * Two suites may run at the same time when they share nothing but the processor: each listens on ports that the system
@@ -98,11 +98,6 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   },
   types: { load: 80, reason: "only reads files" },
   "test/http1": { load: 60, peers: [DEBIAN], reason: "manual clocks; free ports" },
-  "test/openapi": {
-    load: 70,
-    peers: [OPENAPI_TOOLS],
-    reason: "reads openapi.json; a service on a free port",
-  },
   lint: { load: 80, reason: "only reads files" },
   "test/sources/restconf": { load: 50, reason: "free ports; waits for conditions" },
   "test/onos": { load: 80, reason: "free ports; temporary folders; waits for conditions" },
@@ -111,6 +106,13 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/sources/http": { load: 100, reason: "free ports; waits for conditions" },
   "test/architecture.test.ts": { load: 100, reason: "only reads files" },
 
+  "test/peers/properties": { load: 80, reason: "manual clocks; free ports; temporary folders" },
+  "test/peers/web": { load: 100, peers: [DEBIAN], reason: "a browser; free ports; waits for conditions" },
+  "test/peers/openapi": {
+    load: 70,
+    peers: [OPENAPI_TOOLS],
+    reason: "reads openapi.json; a service on a free port",
+  },
   "test/peers/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/peers/chaos": {
     load: 40,

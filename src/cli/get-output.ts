@@ -4,6 +4,7 @@
  */
 import type { Client, Readiness } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
+import { discardBody } from "../client/transport.ts";
 import type { Query, QueryValue } from "../client/types.ts";
 import { isFailing } from "../model/source-status.ts";
 import {
@@ -122,7 +123,7 @@ function ignoreClientError(error: unknown): Pick<Readiness, "sources"> {
 async function isDevice(client: Client, id: string, at: QueryValue | undefined): Promise<boolean> {
   try {
     const response = await client.raw(`devices/${encodeURIComponent(id)}`, { at });
-    await response.body?.cancel();
+    discardBody(response);
     return true;
   } catch (error) {
     // The list is printed already, so an error of this additional request is not a failure of the command.
@@ -131,13 +132,20 @@ async function isDevice(client: Client, id: string, at: QueryValue | undefined):
   }
 }
 
-/** Returns a function that renders rows of a table, the first time with the titles. `first` are columns before the others. */
+/** What a watched table has in addition. */
+interface WatchedTable {
+  /** Columns before the others. */
+  readonly first: readonly TableColumn[];
+  readonly signal: AbortSignal;
+}
+
+/** Returns a function that renders rows of a table, the first time with the titles. */
 export function createRowTable(
   client: Client,
   kind: TableKind,
   query: Query,
   { output, colour, headers }: OutputOptions,
-  first: readonly TableColumn[] = [],
+  watched?: WatchedTable,
 ): (rows: readonly Row[]) => Promise<string> {
   const { fields } = query;
   const names = new NetworkNames(client, query);
@@ -145,9 +153,10 @@ export function createRowTable(
     fields === undefined
       ? columnsOf(kind, { wide: output === "wide", drift: query.drift !== undefined, names })
       : columnsForFields(String(fields));
-  const writer = createTableWriter([...first, ...columns], { colour, headers });
+  const writer = createTableWriter([...(watched?.first ?? []), ...columns], { colour, headers });
   return async (rows) => {
-    if (fields === undefined) await names.load(rows.flatMap((row) => pointsOf(kind, row)));
+    const points = fields === undefined ? rows.flatMap((row) => pointsOf(kind, row)) : [];
+    await (watched ? names.loadForLine(points, watched.signal) : names.load(points));
     return writer.render(rows);
   };
 }

@@ -4,7 +4,9 @@
  * its ports, has no stream of its own and cannot be watched.
  */
 import type { Client } from "../client/client.ts";
+import { ClientError } from "../client/client-error.ts";
 import type { WatchEvent } from "../client/types.ts";
+import { systemClock } from "../lib/clock.ts";
 import { createConnectionReporter, runUntilStopped } from "./client-command.ts";
 import type { Row, TableColumn } from "./columns.ts";
 import { CommandFailure, type Context, usageFailure } from "./command.ts";
@@ -13,6 +15,9 @@ import type { ReadTarget } from "./operands.ts";
 import { renderJson } from "./table.ts";
 
 export const WATCH_OUTPUTS: readonly string[] = ["table", "wide", "name", "json", "yaml"];
+
+/** The pause after a failed read of the counts. */
+const RETRY_MS = 1000;
 
 /** The column of the event. It is empty for the entities of a snapshot. */
 const EVENT_COLUMN: TableColumn = {
@@ -34,12 +39,12 @@ export async function watchRead(
   if (!isCounts && target.id === undefined && target.path !== target.resource) {
     throw usageFailure(`--watch follows a list, one of it, or the topology, not ${target.path}`);
   }
-  const render = createRowRenderer(client, target, options);
-  await runUntilStopped(context, (signal) =>
-    isCounts
+  await runUntilStopped(context, (signal) => {
+    const render = createRowRenderer(client, target, options, signal);
+    return isCounts
       ? watchCounts(client, target, render, context, signal)
-      : watchEntities(client, target, render, context, signal),
-  );
+      : watchEntities(client, target, render, context, signal);
+  });
 }
 
 async function watchEntities(
@@ -93,16 +98,35 @@ async function watchCounts(
   const { revision: since } = await client.ready({ signal });
   await print();
   for await (const event of client.watch("topology", {}, { signal, since, onState })) {
-    if (event.type === "synced" || ("last" in event && event.last)) await print();
+    if (event.type !== "synced" && !("last" in event && event.last)) continue;
+    await retryTransient(print, signal);
   }
 }
 
-function createRowRenderer(client: Client, target: ReadTarget, options: OutputOptions): RenderRows {
+/** Runs a read until it succeeds. The stream reports a lost service meanwhile, so nothing is printed here. */
+async function retryTransient(read: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ClientError) || !error.transient) throw error;
+      await systemClock.sleep(RETRY_MS, signal);
+    }
+  }
+}
+
+function createRowRenderer(
+  client: Client,
+  target: ReadTarget,
+  options: OutputOptions,
+  signal: AbortSignal,
+): RenderRows {
   const { output } = options;
   const { resource, query } = target;
   if (output === "name") return async (rows) => renderIds(rows);
   if (output === "json") return async (rows) => rows.map(renderJson).join("");
   if (output === "yaml")
     return async (rows) => (await Promise.all(rows.map(yamlOf))).map((text) => `---\n${text}`).join("");
-  return createRowTable(client, resource, query, options, resource === "topology" ? [] : [EVENT_COLUMN]);
+  const first = resource === "topology" ? [] : [EVENT_COLUMN];
+  return createRowTable(client, resource, query, options, { first, signal });
 }

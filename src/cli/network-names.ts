@@ -18,6 +18,9 @@ export interface ConnectPointJson {
 /** The maximum length of the ids in a request, far below the longest URL that a service accepts. */
 const MAX_ID_CHARS_PER_REQUEST = 3000;
 
+/** How long the names of a line are waited for. */
+const MAX_WAIT_MS = 2000;
+
 /** Names by id in lower case, because ids that differ only in case are one device; undefined if there is no name. */
 type Names = Map<string, string | undefined>;
 
@@ -54,19 +57,38 @@ export class NetworkNames {
   }
 
   /** Loads the names of the given devices. For those that are given with a port, also the names of their ports. */
-  async load(points: readonly ConnectPointJson[]): Promise<void> {
+  async load(points: readonly ConnectPointJson[], signal?: AbortSignal): Promise<void> {
     const given = points.filter(({ device }) => typeof device === "string");
     const devices = given.map(({ device }) => String(device));
     const withPorts = given.filter(({ port }) => port !== undefined).map(({ device }) => String(device));
-    await this.#loadMissing("devices", "id", devices, new Set(this.#devices.keys()), (row) =>
-      this.#setDevice(row.id, valueAt(row, "annotations.name")),
+    await this.#loadMissing(
+      "devices",
+      "id",
+      devices,
+      new Set(this.#devices.keys()),
+      (row) => this.#setDevice(row.id, valueAt(row, "annotations.name")),
+      signal,
     );
     // A device that is not in the response has no name, and is not requested again.
     for (const id of devices) if (!this.#devices.has(deviceKey(id))) this.#setDevice(id, undefined);
-    await this.#loadMissing("devices/ports", "element", withPorts, this.#withPorts, (row) =>
-      this.#setPort(row.element, row.port, valueAt(row, "annotations.portName")),
+    await this.#loadMissing(
+      "devices/ports",
+      "element",
+      withPorts,
+      this.#withPorts,
+      (row) => this.#setPort(row.element, row.port, valueAt(row, "annotations.portName")),
+      signal,
     );
     for (const id of withPorts) this.#withPorts.add(deviceKey(id));
+  }
+
+  /**
+   * Loads the names for a line that is printed in any case. A request that fails or takes long leaves ids in the line: the
+   * watch itself reports a lost service and continues.
+   */
+  async loadForLine(points: readonly ConnectPointJson[], signal: AbortSignal): Promise<void> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)]);
+    await this.load(points, limited).catch(() => signal.throwIfAborted());
   }
 
   /** Stores the name of an entity that the caller has read already. */
@@ -86,6 +108,7 @@ export class NetworkNames {
     ids: readonly string[],
     known: ReadonlySet<string>,
     onRow: (row: Row) => void,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const missing = [...new Set(ids)].filter((id) => !known.has(deviceKey(id)));
     if (missing.length === 0) return;
@@ -94,7 +117,7 @@ export class NetworkNames {
     const isShort = list.length <= MAX_ID_CHARS_PER_REQUEST && !missing.some((id) => id.includes(","));
     const fields = path === "devices" ? "id,annotations" : "element,port,annotations";
     const query = { ...this.#at, fields, ...(isShort && { [filter]: list }) };
-    for await (const response of fetchPages(this.#client, path, query)) {
+    for await (const response of fetchPages(this.#client, path, query, signal)) {
       const rows = valueAt(await response.json(), path === "devices" ? "devices" : "ports");
       for (const row of Array.isArray(rows) ? rows : []) if (isRow(row)) onRow(row);
     }

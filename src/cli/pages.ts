@@ -7,10 +7,15 @@ import type { Query } from "../client/types.ts";
 import { valueAt } from "./columns.ts";
 
 /** Yields the response of each page, in order, until a response names no next page. `path` has encoded segments. */
-export async function* fetchPages(client: Client, path: string, query: Query): AsyncGenerator<Response> {
+export async function* fetchPages(
+  client: Client,
+  path: string,
+  query: Query,
+  signal?: AbortSignal,
+): AsyncGenerator<Response> {
   let cursor: string | undefined;
   do {
-    const response = await client.raw(path, cursor === undefined ? query : { ...query, cursor });
+    const response = await client.raw(path, cursor === undefined ? query : { ...query, cursor }, { signal });
     cursor = nextCursor(response);
     yield response;
   } while (cursor !== undefined);

@@ -40,8 +40,10 @@ ago before the history begins is taken as its beginning.`,
     await runUntilStopped(context, async (signal) => {
       const given = since === undefined ? undefined : await withinHistory(client, String(since), nowMs, note);
       const start =
-        given === undefined ? (await client.ready({ signal })).revision : await revisionAt(client, given);
-      const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context));
+        given === undefined
+          ? (await client.ready({ signal })).revision
+          : await revisionAt(client, given, signal);
+      const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context), signal);
       const onState = createConnectionReporter(context, "watch");
       for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
         const text = await render(event);
@@ -54,11 +56,17 @@ ago before the history begins is taken as its beginning.`,
 });
 
 /** Finds the revision of a time with a diff between the time and itself, which is empty and names the revision. */
-const revisionAt = async (client: Client, moment: RevisionOrTime): Promise<number> =>
-  typeof moment === "number" ? moment : (await client.diff("devices", moment, moment)).from.revision;
+const revisionAt = async (client: Client, moment: RevisionOrTime, signal: AbortSignal): Promise<number> =>
+  typeof moment === "number"
+    ? moment
+    : (await client.diff("devices", moment, moment, {}, { signal })).from.revision;
 
 /** The renderer returns an empty text for events that are not changes. */
-function createTextRenderer(client: Client, colour: boolean): (event: WatchEvent) => Promise<string> {
+function createTextRenderer(
+  client: Client,
+  colour: boolean,
+  signal: AbortSignal,
+): (event: WatchEvent) => Promise<string> {
   const style = createStyler(colour);
   const names = new NetworkNames(client, {});
   return async (event) => {
@@ -67,7 +75,7 @@ function createTextRenderer(client: Client, colour: boolean): (event: WatchEvent
     const time = style(new Date(event.time).toISOString(), "dim");
     const change = { ...event, event: event.type };
     names.add(event.resource, event.value);
-    await names.load(pointsOfChange(change));
+    await names.loadForLine(pointsOfChange(change), signal);
     return `${time}  ${renderChangeLine(change, colour, names)}\n`;
   };
 }

@@ -15,7 +15,7 @@ import type { Readiness } from "../model/readiness.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError, logIdOf } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
-import { createTransport, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
+import { createTransport, discardBody, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
 import {
   type ChangesResult,
   type CollectionName,
@@ -291,13 +291,13 @@ export function createClient(options: ClientOptions): Client {
     });
     const logId = logIdOf(response);
     if (isOther(logId)) {
-      await response.body?.cancel();
+      discardBody(response);
       throw otherLog(log, logId);
     }
     log.id = logId;
     const type = response.headers.get("content-type") ?? "of no content type";
     if (type.startsWith("text/event-stream")) return api.readChunks(response, signal);
-    await response.body?.cancel();
+    discardBody(response);
     const detail = `the response is ${type}, not an event stream; is this a Gazetteer service?`;
     throw createLocalError("protocol", detail);
   }

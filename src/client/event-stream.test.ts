@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { type EventRecord, EventStreamParser } from "./event-stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -93,7 +94,7 @@ test("a stream cut anywhere gives the same records", () => {
       expect(records).toEqual(wholeParser.push(whole));
       expect(chunkParser.lastEventId).toBe(wholeParser.lastEventId);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -96,6 +96,12 @@ export function createTransport(options: {
   return { send, readText, readChunks };
 }
 
+/** Ends a response whose body is not read. */
+export function discardBody({ body }: Response): void {
+  // The promise is not awaited, because it may stay pending for long on a lost connection.
+  body?.cancel().catch(() => {});
+}
+
 async function withIdleTimeout<T>(work: Promise<T>, clock: Clock): Promise<T> {
   const done = new AbortController();
   const timeout = clock.sleep(IDLE_TIMEOUT_MS, done.signal).then((): never => {

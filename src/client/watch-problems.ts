@@ -24,6 +24,7 @@ export interface WatchedProblems {
 }
 
 export class ProblemsState implements StreamState<WatchedProblems> {
+  readonly resumes = false;
   since: number | undefined;
   #problems: readonly NetworkProblem[] = [];
   /** The changed problems by id; undefined stands for a removed problem. */

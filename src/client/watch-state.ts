@@ -19,6 +19,7 @@ import type { WatchEvent } from "./types.ts";
 import type { StreamState } from "./watch.ts";
 
 export class WatchState<K extends Kind> implements StreamState<WatchEvent<K>> {
+  readonly resumes = true;
   readonly #kinds: readonly K[];
   since: number | undefined;
   /** Whether the consumer has entities that a new snapshot replaces, so that `reset` must come before it. */

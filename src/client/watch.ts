@@ -31,6 +31,8 @@ export interface WatchOptions {
 export interface StreamState<T> {
   /** The last complete revision, after which the next connection starts; undefined requests a snapshot. */
   since: number | undefined;
+  /** Whether a connection can continue after `since`. Without it, each one begins with a snapshot. */
+  readonly resumes: boolean;
   /** Discards what the last connection started and did not complete. */
   startConnection(): void;
   receive(record: EventRecord): Iterable<T>;
@@ -133,7 +135,7 @@ async function* readConnection<T>(
 function endAfterOverflow(state: StreamState<unknown>, since: number | undefined): ConnectionEnd {
   const madeNoProgress = state.since === since;
   if (madeNoProgress) state.since = undefined;
-  return { reason: "fell behind", immediate: !madeNoProgress, requestedDelayMs: 0 };
+  return { reason: "fell behind", immediate: state.resumes && !madeNoProgress, requestedDelayMs: 0 };
 }
 
 /**

@@ -26,7 +26,7 @@ const MetricQuery = Type.Object(
       minLength: 1,
       maxLength: 4096,
       title: "a query of Prometheus (PromQL) of at most 4096 characters",
-      description: "Its result is one value for each port.",
+      description: "The query, which returns one value for each port.",
     }),
     device: label("The label that names the device."),
     port: label("The label that names the port."),

@@ -5,9 +5,11 @@
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";
 import { pathText } from "../lib/schema-values.ts";
-import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
 import { mapSections } from "./map-schema.ts";
+
+/** The pattern of the name of a cluster or node. The name becomes a part of NATS subjects, streams and buckets. */
+const CLUSTER_NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });

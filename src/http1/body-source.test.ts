@@ -5,7 +5,7 @@ import { AsyncBodySource, isBodySource } from "./body-source.ts";
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const bytes = (text: string) => Buffer.from(text);
 
-test("a source is told from bytes", () => {
+test("isBodySource distinguishes a source from bytes", () => {
   const source = new AsyncBodySource(
     async () => ({ done: true }),
     () => {},

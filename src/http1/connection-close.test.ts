@@ -1,4 +1,5 @@
 /** How a connection ends: time-outs, stop, errors, and random sequences of events. */
+
 import { beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -9,6 +10,7 @@ import {
   statuses,
   text,
 } from "../../test/support/connection-harness.ts";
+import { runs } from "../../test/support/property.ts";
 import type { Response } from "./response.ts";
 
 let harness: ConnectionHarness;
@@ -347,6 +349,6 @@ test("in any sequence of events, in-flight counts balance and every body source 
         expect(handler.errors.filter((message) => !/thrown|rejected|gone|header/.test(message))).toEqual([]);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

@@ -2,9 +2,11 @@
  * Valid requests, mutated: whatever the bytes are, the parser and the connection do not throw, buffer no more than their
  * bound, and understand the same requests wherever the network cuts the bytes.
  */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ConnectionHarness, nextTurn } from "../../test/support/connection-harness.ts";
+import { runs } from "../../test/support/property.ts";
 import { ParseError } from "./request.ts";
 import { RequestParser } from "./request-parser.ts";
 
@@ -117,7 +119,7 @@ test("mutated requests are understood alike wherever they are cut, within the bo
       expect(parse(cut(text, positions))).toEqual(whole);
       expect(parse([...text])).toEqual(whole);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });
 
@@ -137,6 +139,6 @@ test("a connection answers mutated requests with whole responses, and never fail
       for (let n = 0; n < 50 && !harness.socket.calls.includes("end"); n++) await nextTurn();
       expect(harness.socket.calls.at(-1)).toBe("end");
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { ParseError } from "./request.ts";
 import { RequestParser } from "./request-parser.ts";
 
@@ -188,6 +189,6 @@ test("any requests, cut anywhere, are parsed as when each arrives alone", () => 
         expect(read(pieces)).toEqual(requests.flatMap((request) => read([request])));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import type { BodySource } from "./body-source.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
@@ -146,7 +147,7 @@ test("every byte of a body source arrives, however little the socket accepts at 
         expect(events.sent).toBe(at ? 0 : 1);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -1,4 +1,5 @@
 /** Links around boxes: none runs through a box of another device, and routes follow changes. */
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countCrossings, countThroughBoxes, type RoutedLink } from "../../bench/web/link-quality.ts";
@@ -12,6 +13,7 @@ import {
   listedLayoutGraph,
   ring,
 } from "../../test/support/layout-graphs.ts";
+import { runs } from "../../test/support/property.ts";
 import { leafSpine } from "../../test/support/sample-network.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutClusters } from "./clustered-layout.ts";
@@ -100,7 +102,7 @@ test("boxes at any free places: no link runs through another box", () => {
       const unique = new Map(edges.filter(([a, b]) => a !== b).map((edge) => [pairKey(...edge), edge]));
       expect(countThroughBoxes(route(boxes, [...unique.values()]), boxes, BOX)).toBe(0);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

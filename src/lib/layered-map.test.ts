@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { LayeredMap } from "./layered-map.ts";
 import { runToEnd } from "./steps.ts";
 
@@ -29,6 +30,6 @@ test("each version equals a plain map, and never changes", () => {
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

@@ -1,6 +1,6 @@
 /**
- * What the program brings along besides its own code: the modules of worker threads, and files such as the documentation. In
- * a checkout they lie beside the sources; `npm run build` makes one executable that contains them. This is the one place
+ * The files that the program needs besides its own code: the modules of worker threads, and files such as the documentation.
+ * In a checkout they are next to the sources; `npm run build` makes one executable that contains them. This is the one place
  * where the two differ.
  */
 import { join } from "node:path";

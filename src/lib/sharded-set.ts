@@ -52,7 +52,7 @@ export class ShardedMap<V extends {}> {
 
   #shardOf(key: string): Map<string, V> {
     const shards = this.#shards;
-    // The index is in range.
+    // `shardNumber` is below `SHARDS`, so the shard exists.
     return shards[shards.length === 1 ? 0 : shardNumber(key)] as Map<string, V>;
   }
 }

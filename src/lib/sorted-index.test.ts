@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { SortedIndex } from "./sorted-index.ts";
 import { runToEnd } from "./steps.ts";
 
@@ -44,7 +45,7 @@ test("any sequence of additions, deletions and look-ups agrees with a plain list
       }
       expect(index.keys()).toEqual([...new Set([...model.values()].map((entry) => entry.key))].sort());
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 });
 

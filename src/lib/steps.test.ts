@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import {
   BYTES_PER_STEP,
   COST,
@@ -29,7 +30,7 @@ test("sorts like the built-in sort, stable, with a pause for every few hundred i
       expect(result).toEqual(expected);
       expect(pauses).toBeGreaterThanOrEqual(Math.floor(items.length / 1024));
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

@@ -74,7 +74,7 @@ interface Writer {
 }
 
 export interface EmbeddedLogOptions extends LogFileOptions {
-  /** Set where batches that cannot be written are written again. */
+  /** Set to retry batches that cannot be written until they are stored or the log is closed. */
   readonly retry?: { readonly clock: Clock; readonly logger: Logger };
   /** The module of the writer thread. */
   readonly worker?: URL;

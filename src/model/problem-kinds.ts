@@ -2,6 +2,7 @@
  * The kinds of network problems, their severities and their order. They are apart from the schema, because the page needs
  * only them.
  */
+import { compareTexts } from "../lib/sorted.ts";
 
 /** The severities, worst first. A notice is listed but is no reason to act, so counts of what needs attention leave it out. */
 export const PROBLEM_SEVERITIES = ["critical", "major", "minor", "warning", "notice"] as const;
@@ -65,5 +66,3 @@ export function compareProblems(a: Comparable, b: Comparable): number {
     compareTexts(a.id, b.id)
   );
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MutableCollection } from "../../test/support/mutable-collection.ts";
+import { runs } from "../../test/support/property.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import { diffPages, type ValueDiff } from "./missing.ts";
 
@@ -37,7 +38,7 @@ test("returns exactly the values that differ, in order of id, whether pages are 
       expect([...withoutPauses(diffPages(pages, later.pages()))]).toEqual(expectedDiff(before, after));
       expect([...withoutPauses(diffPages(later.pages(), pages))]).toEqual(expectedDiff(after, before));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -259,7 +259,8 @@ export const PARAMETERS = {
     handle: setText("at"),
   },
   since: {
-    description: "What changed after that revision; of problems as a stream only.",
+    description:
+      "The revision after which changes are returned. For problems it is available only on the stream.",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_REVISION },
     handle: setText("since"),
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import { linkId } from "../model/ids.ts";
 import { type GraphLink, LinkGraph } from "../view/link-graph.ts";
@@ -73,7 +74,7 @@ describe("shortest paths", () => {
         expect(paths).toEqual(expected.map((path) => path.map(({ id }) => id)).sort(compareLists));
         expect(found.slice(1n, 2)).toEqual(found.slice(0n, 3).slice(1));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -127,7 +128,7 @@ describe("disjoint paths", () => {
         }
         expect(new Set(pairs.map((pair) => pair.map(idsOf).join("|"))).size).toBe(pairs.length);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

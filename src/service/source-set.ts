@@ -3,7 +3,7 @@
  * that it was created from. A reload compares the entries: sources whose entry is the same are not touched, changed ones
  * are replaced and keep their claims until they report again, and the claims and files of removed ones are removed.
  *
- * It tells the committer when a source begins to fail, with the reason, and when it works again. After a start of the service
+ * It reports to the committer when a source begins to fail, with the reason, and when it works again. After a start of the service
  * the stored claims of a source keep their state, live or stale, until the source reports or fails.
  *
  * In a cluster, only the node that holds the lease of a source runs it and reports its status. The claims of a source that is

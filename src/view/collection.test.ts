@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MutableCollection } from "../../test/support/mutable-collection.ts";
+import { runs } from "../../test/support/property.ts";
 import { runToEnd } from "../lib/steps.ts";
 import { Collection } from "./collection.ts";
 import { EncodedPage, MAX_PAGE_BYTES, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
@@ -64,7 +65,7 @@ describe("a collection", () => {
         }
         for (const { pages, text } of earlier) expect(joinPages(pages)).toBe(text);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -93,7 +94,7 @@ describe("a collection", () => {
         for (const page of collection.pages())
           if (page.length > 1) expect(page.bytes.length).toBeLessThanOrEqual(MAX_PAGE_BYTES);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 

@@ -194,7 +194,7 @@ export class Commit {
           yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
       if (this.#pause.due(COST.entity)) yield;
     }
-    if (this.#rules.judgedKinds.has("ports")) yield* this.#recheckRelisted();
+    if (this.#rules.comparedKinds.has("ports")) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
       this.#ports.remerge(port);

@@ -1,7 +1,9 @@
 /** Devices by alias and by name, incremental and from scratch: in the view, in a loaded snapshot and in every state of the past. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork, pagesOf, snapshotNow } from "../../test/support/claims.ts";
+import { runs } from "../../test/support/property.ts";
 import { runToEnd } from "../lib/steps.ts";
 import type { ClaimChange } from "../model/claim.ts";
 import { deviceKey, splitLinkId } from "../model/ids.ts";
@@ -89,7 +91,7 @@ test("every state resolves as one that is built from scratch", async () => {
       }
       await log.close();
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 }, 60_000);
 

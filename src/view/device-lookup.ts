@@ -6,6 +6,7 @@
  * its own devices. A batch copies the lists of the names that it changes; even a list of thousands of devices is short.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
+import { appendTo } from "../lib/multimap.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import {
   type ConnectPoint,
@@ -105,13 +106,8 @@ function addChanges(
   before: readonly string[],
   after: readonly string[],
 ): void {
-  const add = (key: string, isGained: boolean) => {
-    const known = changes.get(key);
-    if (known) known.push([id, isGained]);
-    else changes.set(key, [[id, isGained]]);
-  };
-  for (const key of before) if (!after.includes(key)) add(key, false);
-  for (const key of after) if (!before.includes(key)) add(key, true);
+  for (const key of before) if (!after.includes(key)) appendTo(changes, key, [id, false]);
+  for (const key of after) if (!before.includes(key)) appendTo(changes, key, [id, true]);
 }
 
 function* changedBearers(

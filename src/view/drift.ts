@@ -35,7 +35,7 @@ export function setDrift<K extends Kind>(
   context: PlanContext<K>,
 ): void {
   const { timeText, rules, plansPortsOf } = context;
-  if (!rules.judgedKinds.has(kind)) return;
+  if (!rules.comparedKinds.has(kind)) return;
   const shown: Entities[Kind] = value;
   const driftBefore = entity.before?.value.drift ?? entity.movedDrift;
   const claims = intendedClaims(entity, rules);
@@ -61,7 +61,7 @@ export function mergeMissing<K extends Kind>(
   entity: TouchedEntity<K>,
   context: PlanContext<K>,
 ): StoredValue<K> | undefined {
-  if (entity.after || !context.rules.judgedKinds.has(kind)) return undefined;
+  if (entity.after || !context.rules.comparedKinds.has(kind)) return undefined;
   const claims = intendedClaims(entity, context.rules).map((claim) => ({ ...claim, ...NOT_SEEN[kind] }));
   const value = claims.length === 0 ? undefined : mergeIntended(kind, claims, entity, context);
   if (!value) return undefined;

@@ -170,7 +170,7 @@ export class History {
     }
     try {
       const { state, bytes } = yield* cached.building.result();
-      // The size is known now.
+      // Set again, so that the cache counts the size, which is known only after the build.
       if (cached.bytes === 0)
         this.#cachedStates.set(revision, { ...cached, state, bytes: Math.max(1, bytes) });
       return state;

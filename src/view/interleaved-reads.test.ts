@@ -2,10 +2,12 @@
  * Reads between the steps of commits. At every pause a reader must see one complete revision, equal to what the reference
  * model gives, and must find all of it through the indexes.
  */
+
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyToReference, applyToSource, claimHistory } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, openMemoryLog } from "../../test/support/claims.ts";
+import { runs } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { createSteppingScheduler } from "../../test/support/stepping-scheduler.ts";
 import { runToEnd } from "../lib/steps.ts";
@@ -128,5 +130,5 @@ test("at every pause of a commit, readers see one complete revision", async () =
       await log.close();
     },
   );
-  await fc.assert(property, { numRuns: 120 });
+  await fc.assert(property, { numRuns: runs(120) });
 }, 300_000);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../test/support/property.ts";
 import { runToEnd } from "../lib/steps.ts";
 import type { Link } from "../model/entity.ts";
 import { LinkGraph } from "./link-graph.ts";
@@ -97,7 +98,7 @@ test("any changes give the graph of their definition, and earlier graphs stay as
       for (const { graph: old, clusters } of earlier)
         expect<unknown>(runToEnd(old.clusters())).toEqual(clusters);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

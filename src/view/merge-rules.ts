@@ -46,7 +46,7 @@ export class MergeRules {
    * The kinds that are compared with the plan: those that it contains, but none before every observed source has reported
    * once. Claims of another kind, by a plan that has not synced, are not compared yet.
    */
-  readonly judgedKinds: ReadonlySet<Kind>;
+  readonly comparedKinds: ReadonlySet<Kind>;
   /** The revision at which every source had reported once or failed; undefined before. It never changes once it is set. */
   readonly loadedRevision: number | undefined;
   readonly #rank: ReadonlyMap<string, number>;
@@ -64,7 +64,7 @@ export class MergeRules {
     const { sources } = settings;
     this.intendedSources = sources.filter(({ role }) => role === "intended").map(({ name }) => name);
     const isObserved = sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced);
-    this.judgedKinds = isObserved ? plannedKinds : NO_KINDS;
+    this.comparedKinds = isObserved ? plannedKinds : NO_KINDS;
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 

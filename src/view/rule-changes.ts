@@ -50,10 +50,10 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
     before.identity.length === after.identity.length &&
     before.identity.every((r) => after.identity.includes(r));
   const isRoleChanged = changed.some(({ name, role }) => known.get(name)?.role !== role);
-  const [judgedBefore, judged] = [before.judgedKinds, after.judgedKinds];
+  const [comparedBefore, compared] = [before.comparedKinds, after.comparedKinds];
   return {
     kinds: new Set([
-      ...(isRoleChanged ? judgedBefore.union(judged) : judgedBefore.symmetricDifference(judged)),
+      ...(isRoleChanged ? comparedBefore.union(compared) : comparedBefore.symmetricDifference(compared)),
       ...(sameRules && canJoin(before) === canJoin(after) ? [] : (["devices"] as const)),
     ]),
     sources: new Set(changed.map(({ name }) => name)),

@@ -171,7 +171,7 @@ export function* indexPage(kind: SearchedKind, page: EncodedPage): Steps<PageWor
 }
 
 interface Word {
-  /** Its offset in the text, and its owner. */
+  /** The offset of the word in the text, shifted by `OWNER_BITS`, with the index of its entity in the low bits. */
   readonly start: number;
   /** The offset of the end of its field. */
   end: number;

@@ -1,8 +1,10 @@
 /** Many versions of the network at the same time: each keeps its content, whichever of them is read first. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyToSource, claimHistory } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, snapshotNow } from "../../test/support/claims.ts";
+import { runs } from "../../test/support/property.ts";
 import { SOURCES } from "../../test/support/reference-view.ts";
 import { runToEnd } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
@@ -61,7 +63,7 @@ test("versions of a collection that are read at the same time in any order keep 
         expect([...version.range("", "\uffff")].map(({ id, text }) => [id, text])).toEqual(sorted);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 
@@ -140,5 +142,5 @@ test("earlier states that are built in steps, while commits go on, are the state
     }
     await net.log.close();
   });
-  await fc.assert(property, { numRuns: 30 });
+  await fc.assert(property, { numRuns: runs(30) });
 }, 180_000);

@@ -231,7 +231,7 @@ export class WorkingSet<K extends Kind> {
       this.#updateIndexes(entity, next);
       entity.after = next;
     }
-    if (!entity.missing && !this.#context.rules.judgedKinds.has(this.#kind)) return;
+    if (!entity.missing && !this.#context.rules.comparedKinds.has(this.#kind)) return;
     const missing = mergeMissing(this.#kind, entity, this.#planContext);
     if (missing === entity.missing) return;
     updateMissing(this.#kind, this.#context.view, entity, missing);

@@ -1,6 +1,8 @@
 /** Random transitions between the states of drift: every read of the present, the past and the changes agrees. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../support/property.ts";
 import { EventReader } from "./events.ts";
 import { openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import {
@@ -99,7 +101,7 @@ test(
           }
         }
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   },
   PROPERTY_TIMEOUT_MS,

@@ -1,7 +1,9 @@
 /** Entity tags at the socket: a tag changes when the bytes do, and only then; a 304 is right after every change. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ClaimChange } from "../../src/model/claim.ts";
+import { runs } from "../support/property.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
 
@@ -80,7 +82,7 @@ test(
           await readAll();
         }
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   },
   PROPERTY_TIMEOUT_MS,

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { KINDS } from "../../src/model/ids.ts";
 import { snapshotNow } from "../support/claims.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { runs } from "../support/property.ts";
 import { type ChangesBody, type DiffBody, idOf } from "./change-bodies.ts";
 import { LocalCopy, openEventReader } from "./events.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
@@ -71,7 +72,7 @@ test(
           expect(copy.list(resource)).toEqual(sortById(now[resource] ?? []));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   },
   PROPERTY_TIMEOUT_MS,
@@ -110,7 +111,7 @@ test(
           if (fold === "true") expect(new Set(ids).size).toBe(ids.length);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   },
   PROPERTY_TIMEOUT_MS,
@@ -184,7 +185,7 @@ test(
           await h.stop();
         },
       ),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   },
   PROPERTY_TIMEOUT_MS,
@@ -218,7 +219,7 @@ test(
           expect(diff.changes).toEqual(referenceDiff(resource, before ?? [], after ?? []));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   },
   PROPERTY_TIMEOUT_MS,

@@ -1,7 +1,9 @@
 /** The counts of hosts at each device: they agree with the list of hosts, now and in the past. */
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Host } from "../../src/model/entity.ts";
+import { runs } from "../support/property.ts";
 import { API, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, setDevice, setHost } from "./network.ts";
 
@@ -43,7 +45,7 @@ describe("count=device", () => {
               }
           },
         ),
-        { numRuns: 20 },
+        { numRuns: runs(20) },
       );
     },
     PROPERTY_TIMEOUT_MS,

@@ -1,4 +1,5 @@
 /** Paging: walking all pages gives exactly the list of one revision, whatever changes meanwhile. */
+
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -6,6 +7,7 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { rawRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { runs } from "../support/property.ts";
 import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
 import { anyListQuery, type JsonEntity, queryPath } from "./reference-query.ts";
@@ -64,7 +66,7 @@ test(
           expect(revisions.size).toBe(1);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   },
   PROPERTY_TIMEOUT_MS,

@@ -1,7 +1,9 @@
 /** Part 4 of the interface: every query gives what the reference model gives on the whole list. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ENTITY_SCHEMAS, type Link } from "../../src/model/entity.ts";
+import { runs } from "../support/property.ts";
 import { API, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, HOSTILE, SAMPLE } from "./network.ts";
 import { anyListQuery, type JsonEntity, listPath, matchesAll, queryPath } from "./reference-query.ts";
@@ -55,7 +57,7 @@ test(
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   },
   PROPERTY_TIMEOUT_MS,

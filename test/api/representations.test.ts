@@ -1,10 +1,12 @@
 /** Part 5 of the interface: negotiation of format and content encoding, and conditional requests. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { slowRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { runs } from "../support/property.ts";
 import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
 import { anyListQuery, queryPath } from "./reference-query.ts";
@@ -213,7 +215,7 @@ test(
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   },
   PROPERTY_TIMEOUT_MS,

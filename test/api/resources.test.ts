@@ -1,4 +1,5 @@
 /** Part 2 of the interface: the fields of the bodies, with the names and types of ONOS. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import Type from "typebox";
@@ -12,6 +13,7 @@ import {
   Topology,
 } from "../../src/model/entity.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
+import { runs } from "../support/property.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
 
@@ -209,7 +211,7 @@ test(
           clusters: clusters.clusters.length,
         });
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   },
   PROPERTY_TIMEOUT_MS,

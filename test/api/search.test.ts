@@ -1,7 +1,9 @@
 /** The search over devices and hosts: it agrees with the lists, now and in the past. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Host } from "../../src/model/entity.ts";
+import { runs } from "../support/property.ts";
 import { API, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, setDevice, setHost } from "./network.ts";
 
@@ -145,7 +147,7 @@ test(
           }
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   },
   PROPERTY_TIMEOUT_MS,

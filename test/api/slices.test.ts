@@ -2,9 +2,11 @@
  * A read is of one revision, however many slices it takes: its bytes, entity tag and revision are those of the same read at
  * once, although the network changes between its steps.
  */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Scheduler } from "../../src/lib/scheduler.ts";
+import { runs } from "../support/property.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, type Step, setDevice } from "./network.ts";
 import { anyListQuery, queryPath } from "./reference-query.ts";
@@ -121,7 +123,7 @@ test(
           }
         },
       ),
-      { numRuns: 3 },
+      { numRuns: runs(3) },
     );
     expect(turns).toBeGreaterThan(300);
   },

@@ -9,6 +9,7 @@ import {
   streamResponse,
   textResponse,
 } from "./fake-service.ts";
+import { FastClock } from "./fast-clock.ts";
 import { INITIAL_RECORDS, readUntil, sinceParameters, startWatch } from "./watch-harness.ts";
 
 describe("the service ends or restarts the stream", () => {
@@ -104,6 +105,19 @@ describe("the service ends or restarts the stream", () => {
     const { events, clock } = startWatch(service);
     expect(await readUntil(events, "synced@6")).toBe("=a@1 =b@4 synced@5 reset synced@6");
     expect(clock.backoffsMs).toEqual([500, 1000]);
+  });
+
+  test("overflow of a stream of problems, which begins anew each time: after a backoff", async () => {
+    const service = await startFakeService(
+      streamResponse("end", records.synced(5), records.overflow(5)),
+      streamResponse("hold", records.synced(6)),
+    );
+    const clock = new FastClock();
+    const client = createClient({ url: service.url, clock, random: () => 1 });
+    const lists = client.watchProblems();
+    await lists.next();
+    expect((await lists.next()).value).toMatchObject({ revision: 6 });
+    expect(clock.backoffsMs).toEqual([500]);
   });
 
   test("closing: waits for the requested delay and the backoff", async () => {

@@ -3,9 +3,11 @@
  * allows and values that it does not. Whatever is sent, the response is one that the document describes, errors are
  * problems, and nothing is an internal error.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import openapi from "../../openapi.json" with { type: "json" };
+import { runs } from "../support/property.ts";
 import { basic, type Service, startService } from "../support/service.ts";
 
 interface Schema {
@@ -183,7 +185,7 @@ for (const described of operations) {
             expect(value).toMatchObject({ status, title: expect.any(String), detail: expect.any(String) });
         }
       }),
-      { numRuns: RUNS_PER_OPERATION },
+      { numRuns: runs(RUNS_PER_OPERATION) },
     );
   });
 }

@@ -1,9 +1,11 @@
 /** Pipelined, split and repeated requests: each gets its own, current response, in order. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "../api/harness.ts";
 import { deviceId, SAMPLE, setDevice } from "../api/network.ts";
 import { withUsersFile } from "../api/users-file.ts";
+import { runs } from "../support/property.ts";
 import { until } from "../support/until.ts";
 import {
   COMMON_HEADERS,
@@ -75,7 +77,7 @@ describe("pipelined requests", () => {
             expect(together.unread).toBe("");
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     },
     PROPERTY_TIMEOUT_MS,

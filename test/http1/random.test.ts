@@ -1,9 +1,11 @@
 /** Random bytes end only their own connection. The cases are the same in every run, so that a failure can be repeated. */
+
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { API, AUTHORIZATION, openHarness, PROPERTY_TIMEOUT_MS } from "../api/harness.ts";
 import { SAMPLE } from "../api/network.ts";
+import { runs } from "../support/property.ts";
 import { until } from "../support/until.ts";
 import { isOverloaded, openStreams, requestText, StrictClient } from "./strict-client.ts";
 
@@ -103,7 +105,7 @@ test(
           expect((await witness.request(requestText("devices"))).body).toBe(expected);
         },
       ),
-      { numRuns: 400, seed: 20261115 },
+      { numRuns: runs(400), seed: 20261115 },
     );
     // Nothing leaks: the limit is three responses in flight, and no stream is open.
     await until(async () => (await openStreams(fresh)) === 0, { what: "no streams" });

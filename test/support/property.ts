@@ -1,19 +1,25 @@
 /**
- * Runs a property whose single run is a whole history of the view. A failure is reported at once, with its seed and path:
- * shrinking it would take minutes. `GAZETTEER_TEST_RUNS` sets the number of runs. `GAZETTEER_TEST_SEED` and
- * `GAZETTEER_TEST_PATH` repeat a failure, and shrink it for a minute.
+ * How often properties run, and those whose single run is a whole history of the view. `npm test` runs a quarter of the
+ * number that a test states, with other random values each time; `npm run test:peers` runs all of them.
+ * `GAZETTEER_TEST_RUNS=20` runs twenty times as many. `GAZETTEER_TEST_SEED` and `GAZETTEER_TEST_PATH` repeat a failure of a
+ * history, and shrink it for a minute.
  */
 import fc from "fast-check";
 
 const SHRINK_MS = 60_000;
-const { GAZETTEER_TEST_RUNS, GAZETTEER_TEST_SEED, GAZETTEER_TEST_PATH } = process.env;
+const { GAZETTEER_TEST_RUNS = "0.25", GAZETTEER_TEST_SEED, GAZETTEER_TEST_PATH } = process.env;
+const FACTOR = Number(GAZETTEER_TEST_RUNS);
 
-/** For the test itself. */
-export const PROPERTY_TIMEOUT_MS = GAZETTEER_TEST_RUNS === undefined ? 600_000 : 7_200_000;
+/** The timeout of the test itself. */
+export const PROPERTY_TIMEOUT_MS = FACTOR > 1 ? 7_200_000 : 600_000;
 
-export async function assertProperty<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
+/** The number of runs in place of the stated one. */
+export const runs = (stated: number): number => Math.ceil(stated * FACTOR);
+
+/** A failure is reported at once, with its seed and path: shrinking it would take minutes. */
+export async function assertProperty<T>(property: fc.IAsyncProperty<T>, stated: number): Promise<void> {
   await fc.assert(property, {
-    numRuns: Number(GAZETTEER_TEST_RUNS ?? runs),
+    numRuns: runs(stated),
     ...(GAZETTEER_TEST_SEED !== undefined && { seed: Number(GAZETTEER_TEST_SEED) }),
     ...(GAZETTEER_TEST_PATH === undefined
       ? { endOnFailure: true }

@@ -1,4 +1,4 @@
-/** The page with 50 and 2,000 devices, and the size and headers of the page itself. Larger maps: `npm run bench -- map`. */
+/** The page with 50 devices, and the size and headers of the page itself. Larger networks are in `test/peers/web`. */
 import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { drawAndSearch, startDemo } from "./network-of-size.ts";
@@ -7,11 +7,6 @@ const hasChromium = needs("chromium");
 
 test.skipIf(!hasChromium)("50 devices with 300 hosts are drawn and can be searched", () =>
   drawAndSearch(50, 300, "devices"),
-);
-
-// From this size on, changes are drawn later than in the next frame.
-test.skipIf(!hasChromium)("2,000 devices with 10,000 hosts are drawn and can be searched", () =>
-  drawAndSearch(2000, 10_000, "clusters"),
 );
 
 test("the page is small, its assets come from the service, and it has a strict policy", async () => {

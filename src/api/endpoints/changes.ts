@@ -86,7 +86,7 @@ const Changes = Type.Object(
         {
           ...change,
           revision: int64("The revision that made the change."),
-          time: int64("Its epoch milliseconds."),
+          time: int64("The time of that revision, in epoch milliseconds."),
         },
         { $id: "Change" },
       ),

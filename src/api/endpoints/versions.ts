@@ -1,6 +1,6 @@
 /**
  * The versions of representations. The version of what a representation shows is the revision that last changed it, and
- * `currentVersion` returns the version of the current state, as long as that is what the request asks for.
+ * `currentVersion` returns the version of the current state, while the request still reads that state.
  */
 import type { CollectionVersions } from "../../log/log.ts";
 import type { ParsedQuery } from "../../query/query.ts";

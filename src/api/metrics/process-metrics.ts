@@ -40,117 +40,92 @@ interface ProcessFamily extends Family {
 
 export const TLS_HANDSHAKES = "gazetteer_tls_handshakes_total";
 
+type FamilyValues = ProcessFamily["values"];
+const family =
+  (type: Family["type"]) =>
+  (name: string, help: string, values: FamilyValues): ProcessFamily => ({ name, type, help, values });
+const [counter, gauge, histogram] = [family("counter"), family("gauge"), family("histogram")];
+
 /** The metrics of every process, in the order of `/metrics`. */
 export const PROCESS_FAMILIES: readonly ProcessFamily[] = [
-  {
-    name: "gazetteer_http_requests_total",
-    type: "counter",
-    help: "Requests that got a response.",
-    values: ({ requests }) => requests.map(({ count }) => count),
-  },
-  {
-    name: "gazetteer_http_shed_total",
-    type: "counter",
-    help: "Requests rejected because of overload.",
-    values: ({ requests }) => requests.shed,
-  },
-  {
-    name: "gazetteer_streams_open",
-    type: "gauge",
-    help: "Open event streams.",
-    values: ({ streams }) => streams.openCount,
-  },
-  {
-    name: "gazetteer_streams_opened_total",
-    type: "counter",
-    help: "Event streams opened.",
-    values: ({ streams }) => streams.openedTotal,
-  },
-  {
-    name: "gazetteer_streams_overflowed_total",
-    type: "counter",
-    help: "Event streams closed because the client was too slow.",
-    values: ({ streams }) => streams.overflowedTotal,
-  },
-  {
-    name: "gazetteer_stream_chunks_rendered_total",
-    type: "counter",
-    help: "Chunks rendered for event streams; streams with the same filters at the same revision share them.",
-    values: ({ streams }) => streams.chunks.rendered,
-  },
-  {
-    name: "gazetteer_connections_evicted_total",
-    type: "counter",
-    help: "Connections closed or refused because there were too many, or too few file descriptors.",
-    values: ({ connections }) => connections.evicted,
-  },
-  {
-    name: "gazetteer_slow_readers_total",
-    type: "counter",
-    help: "Connections closed because the client read its response too slowly.",
-    values: ({ connections }) => connections.slowReaders,
-  },
-  {
-    name: "gazetteer_long_bodies_total",
-    type: "counter",
-    help: "Connections closed because a request body was longer than is skipped.",
-    values: ({ connections }) => connections.longBodies,
-  },
-  {
-    name: "gazetteer_http_request_duration_seconds",
-    type: "histogram",
-    help: "Time from the request to its response being ready to send. Responses from the cache count in the first bucket.",
-    values: ({ requests }) => requests.map(latencyOf),
-  },
-  {
-    name: "gazetteer_loop_delay_seconds",
-    type: "histogram",
-    help: "How late the event loop runs its timers, sampled.",
-    values: ({ loadShedder }) => [[{}, valuesOf(loadShedder.delays)]],
-  },
-  {
-    name: "gazetteer_long_steps_total",
-    type: "counter",
-    help: "Steps of computations that held the event loop for more than 10 ms.",
-    values: ({ scheduler }) => scheduler.longSteps,
-  },
-  {
-    name: "gazetteer_logins_total",
-    type: "counter",
-    help: "First logins: accepted, with wrong or malformed credentials, or throttled.",
-    values: ({ logins }) => Array.from(logins.outcomes, ([outcome, count]) => [{ outcome }, count]),
-  },
-  {
-    name: "gazetteer_user_loop_seconds_total",
-    type: "counter",
-    help: "Time on the event loop for the user's requests.",
-    values: ({ scheduler }) => usersOf(scheduler).map(({ user, loopMs }) => [{ user }, loopMs / 1000]),
-  },
-  {
-    name: "gazetteer_user_bytes_held",
-    type: "gauge",
-    help: "Memory that exists because of the user's responses.",
-    values: ({ scheduler, memory }) => usersOf(scheduler).map(({ user }) => [{ user }, memory.bytesOf(user)]),
-  },
-  {
-    name: "gazetteer_user_refusals_total",
-    type: "counter",
-    help: "Requests of the user that were refused, by the code of the problem.",
-    values: ({ requests }) => requests.refusals(),
-  },
-  {
-    name: "gazetteer_access_log_dropped_total",
-    type: "counter",
-    help: "Lines of the access log that were not written, because the disk was too slow.",
-    values: ({ accessLog }) => accessLog?.dropped ?? 0,
-  },
-  {
-    name: TLS_HANDSHAKES,
-    type: "counter",
-    help: "TLS handshakes by result.",
-    values: ({ requests }) =>
-      Object.entries(requests.tlsHandshakes).map(([result, count]) => [{ result }, count]),
-  },
+  counter("gazetteer_http_requests_total", "Requests that got a response.", ({ requests }) =>
+    requests.map(({ count }) => count),
+  ),
+  counter(
+    "gazetteer_http_shed_total",
+    "Requests rejected because of overload.",
+    ({ requests }) => requests.shed,
+  ),
+  gauge("gazetteer_streams_open", "Open event streams.", ({ streams }) => streams.openCount),
+  counter("gazetteer_streams_opened_total", "Event streams opened.", ({ streams }) => streams.openedTotal),
+  counter(
+    "gazetteer_streams_overflowed_total",
+    "Event streams closed because the client was too slow.",
+    ({ streams }) => streams.overflowedTotal,
+  ),
+  counter(
+    "gazetteer_stream_chunks_rendered_total",
+    "Chunks rendered for event streams; streams with the same filters at the same revision share them.",
+    ({ streams }) => streams.chunks.rendered,
+  ),
+  counter(
+    "gazetteer_connections_evicted_total",
+    "Connections closed or refused because there were too many, or too few file descriptors.",
+    ({ connections }) => connections.evicted,
+  ),
+  counter(
+    "gazetteer_slow_readers_total",
+    "Connections closed because the client read its response too slowly.",
+    ({ connections }) => connections.slowReaders,
+  ),
+  counter(
+    "gazetteer_long_bodies_total",
+    "Connections closed because a request body was longer than is skipped.",
+    ({ connections }) => connections.longBodies,
+  ),
+  histogram(
+    "gazetteer_http_request_duration_seconds",
+    "Time from the request to its response being ready to send. Responses from the cache count in the first bucket.",
+    ({ requests }) => requests.map(latencyOf),
+  ),
+  histogram(
+    "gazetteer_loop_delay_seconds",
+    "How late the event loop runs its timers, sampled.",
+    ({ loadShedder }) => [[{}, valuesOf(loadShedder.delays)]],
+  ),
+  counter(
+    "gazetteer_long_steps_total",
+    "Steps of computations that held the event loop for more than 10 ms.",
+    ({ scheduler }) => scheduler.longSteps,
+  ),
+  counter(
+    "gazetteer_logins_total",
+    "First logins: accepted, with wrong or malformed credentials, or throttled.",
+    ({ logins }) => Array.from(logins.outcomes, ([outcome, count]) => [{ outcome }, count]),
+  ),
+  counter(
+    "gazetteer_user_loop_seconds_total",
+    "Time on the event loop for the user's requests.",
+    ({ scheduler }) => usersOf(scheduler).map(({ user, loopMs }) => [{ user }, loopMs / 1000]),
+  ),
+  gauge(
+    "gazetteer_user_bytes_held",
+    "Memory that exists because of the user's responses.",
+    ({ scheduler, memory }) => usersOf(scheduler).map(({ user }) => [{ user }, memory.bytesOf(user)]),
+  ),
+  counter(
+    "gazetteer_user_refusals_total",
+    "Requests of the user that were refused, by the code of the problem.",
+    ({ requests }) => requests.refusals(),
+  ),
+  counter(
+    "gazetteer_access_log_dropped_total",
+    "Lines of the access log that were not written, because the disk was too slow.",
+    ({ accessLog }) => accessLog?.dropped ?? 0,
+  ),
+  counter(TLS_HANDSHAKES, "TLS handshakes by result.", ({ requests }) =>
+    Object.entries(requests.tlsHandshakes).map(([result, count]) => [{ result }, count]),
+  ),
 ];
 
 const GAUGES = new Set(PROCESS_FAMILIES.flatMap(({ name, type }) => (type === "gauge" ? [name] : [])));

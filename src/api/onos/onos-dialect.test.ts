@@ -1,6 +1,8 @@
 /** The conversion of entities as text is the same as parsing them, whatever the annotations are called. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../test/support/property.ts";
 import { withoutPauses } from "../../lib/steps.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { EncodedPage } from "../../view/encoded-page.ts";
@@ -99,7 +101,7 @@ test.each([...KINDS])("%s have only ONOS's fields in ONOS's spelling", (kind) =>
       expect(JSON.parse(json)).toEqual(wanted);
       expect(Object.keys(JSON.parse(json))).toEqual(Object.keys(wanted));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

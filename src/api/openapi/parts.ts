@@ -90,7 +90,9 @@ export const PROBLEM_SCHEMA = Type.Object(
     code: Type.Integer({ description: "The status again, under the name that ONOS uses." }),
     message: Type.String({ description: "The detail again, under the name that ONOS uses." }),
     candidates: Type.Optional(
-      Type.Array(Type.String(), { description: "Of `ambiguous-name`: ids of devices that are called so." }),
+      Type.Array(Type.String(), {
+        description: "The ids of the devices with that name. Present only for `ambiguous-name`.",
+      }),
     ),
   },
   { $id: "Problem", description: "RFC 9457." },

@@ -46,7 +46,7 @@ export class ProblemDetails extends Error {
   /** The headers that are added to the response. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** `detail` tells the client what is wrong and what to do. */
+  /** `detail` says what is wrong and what to do about it. */
   constructor(code: ProblemCode, detail: string, headers: Readonly<Record<string, string>> = {}) {
     super(detail);
     this.code = code;
@@ -76,7 +76,7 @@ export class ProblemDetails extends Error {
     });
   }
 
-  /** Further members of the body. */
+  /** The members of the body that only some problems have. */
   protected get members(): object {
     return {};
   }

@@ -13,6 +13,7 @@ import {
   type Fetch,
   type WatchEvent,
 } from "../../client/client.ts";
+import { discardBody } from "../../client/transport.ts";
 import { idOf } from "../../client/types.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -258,7 +259,7 @@ const fetchFromLog =
     const response = await fetch(url, init);
     const received = response.headers.get("gazetteer-log");
     if (!response.ok || received === logId) return response;
-    await response.body?.cancel();
+    discardBody(response);
     throw new ClientError({ status: 0, code: "protocol", detail: "the service has another log now" });
   };
 

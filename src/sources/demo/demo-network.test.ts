@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../test/support/property.ts";
 import { ipKeyRange } from "../../model/address.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
 import { KINDS, type Kind, portId } from "../../model/ids.ts";
@@ -104,7 +105,7 @@ describe("the simulated network", () => {
         expect(countReachable(store)).toBe(size.devices);
         expectConsistent(store);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 
@@ -125,7 +126,7 @@ describe("the simulated network", () => {
         expectConsistent(store);
         expect(storeClaims(network.claims())).toEqual(store);
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   });
 

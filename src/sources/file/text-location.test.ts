@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../test/support/property.ts";
 import { type FieldPath, findJsonFault, findJsonLines } from "./text-location.ts";
 
 const findJsonLine = (text: string, path: FieldPath) => findJsonLines(text, [path])[0];
@@ -113,7 +114,7 @@ describe("findJsonFault finds the line and the reason", () => {
       fc.property(fc.oneof(fc.json({ maxDepth: 4 }), damaged), (text) => {
         expect(findJsonFault(text) === undefined).toBe(isJson(text));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

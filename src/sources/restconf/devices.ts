@@ -5,6 +5,7 @@
  */
 
 import { appendTo, Multimap } from "../../lib/multimap.ts";
+import { compareTexts } from "../../lib/sorted.ts";
 import { UnionFind } from "../../lib/union-find.ts";
 import { CLAIM_LIMITS, type DeviceClaim, ID_PATTERN, type PortClaim } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
@@ -138,12 +139,12 @@ function joinLayers<R extends NodeRef, T extends R & { readonly supporting: read
   const level = (record: T) => levels.get(keyed(record)) ?? Number.MAX_SAFE_INTEGER;
   const groups = [...Map.groupBy(records, (record) => sets.find(keyed(record))).values()];
   for (const group of groups) {
-    group.sort((a, b) => level(b) - level(a) || compare(nameOf(b), nameOf(a)) || compare(keyed(b), keyed(a)));
+    group.sort(
+      (a, b) => level(b) - level(a) || compareTexts(nameOf(b), nameOf(a)) || compareTexts(keyed(b), keyed(a)),
+    );
   }
   return groups;
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function withoutAggregates<R extends NodeRef>(supporting: readonly R[], keyOf: (ref: R) => string): string[] {
   const byNetwork = new Multimap<string, string>();

@@ -5,6 +5,7 @@
  * Two links are the same link when they have the same ends, or when one supports the other alone and both connect the same
  * two devices. Any other supported link is a path through the layer below and is VIRTUAL.
  */
+import { compareTexts } from "../../lib/sorted.ts";
 import { CLAIM_LIMITS, type ClaimLists, type HostClaim, type LinkClaim } from "../../model/claim.ts";
 import { hostId, linkId } from "../../model/ids.ts";
 import { DeviceTable, type MappedPort, mergeFacts } from "./devices.ts";
@@ -180,13 +181,11 @@ function addTo(
   // Ports are compared as text too, because `local` is not a number.
   claim.locations.sort(
     (a, b) =>
-      compare(a.elementId, b.elementId) ||
+      compareTexts(a.elementId, b.elementId) ||
       Number(a.port) - Number(b.port) ||
-      compare(`${a.port}`, `${b.port}`),
+      compareTexts(`${a.port}`, `${b.port}`),
   );
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 // Finds the node and the termination point at an end of a link. A network may have hundreds of thousands of links, so the
 // ends are looked up by the ids themselves, without building keys of several ids.

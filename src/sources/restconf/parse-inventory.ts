@@ -4,9 +4,10 @@
  *
  * A node contains 254 flow tables with all flows and counters, so it must be read with `fields`.
  */
-import { nonEmpty } from "../../lib/non-empty.ts";
+
 import { canonicalIp, canonicalMac } from "../../model/address.ts";
 import { isRealIdentity } from "../../model/derived-ids.ts";
+import { nonEmpty } from "../non-empty.ts";
 import { annotationsOf } from "./parse-networks.ts";
 import {
   type DeviceFacts,

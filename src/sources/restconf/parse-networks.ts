@@ -3,8 +3,8 @@
  * draft of the same model with other names, into the same records. A malformed record is reported as a fault and left out.
  */
 
-import { nonEmpty } from "../../lib/non-empty.ts";
 import { canonicalIp, canonicalMac, canonicalVlan } from "../../model/address.ts";
+import { nonEmpty } from "../non-empty.ts";
 import {
   type DeviceFacts,
   type HostRecord,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
+import { runs } from "../../../test/support/property.ts";
 import type { ClaimChange, Claims, HostClaim } from "../../model/claim.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { changesIn, readClaims, sendClaims, takeClaims } from "./claim-batches.ts";
@@ -193,7 +194,7 @@ test("the service has what the source reported last, after any sequence of sets 
       for (const kind of KINDS) expect(contentOf(memory, kind)).toEqual(contentOf(expected, kind));
     }
   });
-  await fc.assert(run, { numRuns: 200 });
+  await fc.assert(run, { numRuns: runs(200) });
 });
 
 test("the last claims of the service cross in batches, where it has them", async () => {

@@ -258,9 +258,13 @@ export class DeviceGroups {
     const ordered = [...claimsBefore].sort((a, b) => this.#rules.compareLeaders(a.source, b.source));
     for (const { claim } of ordered) {
       const device = deviceKey(claim.id);
-      const heir = this.#devices.entity(this.entityOf(device));
-      if (heir.key === key || !this.isClaimed(device)) continue;
-      heir.formerIds = boundedIds(heir.key, [before.value.id, ...formerIds, ...heir.formerIds]);
+      const successor = this.#devices.entity(this.entityOf(device));
+      if (successor.key === key || !this.isClaimed(device)) continue;
+      successor.formerIds = boundedIds(successor.key, [
+        before.value.id,
+        ...formerIds,
+        ...successor.formerIds,
+      ]);
       return;
     }
   }

@@ -36,8 +36,8 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
       </header>
       <p class="muted keys-hint">
         Drag a device, or the title of a site. Shift and a drag choose several devices, Shift and a click adds
-        one. On the map, arrow keys move the chosen devices or the selected one (small steps with Shift), Space
-        chooses it, S its site, P pins or unpins, U undoes.
+        one. On the map, arrow keys move the chosen devices or the selected one (small steps with Shift),
+        Space chooses it, S its site, P pins or unpins, U undoes.
       </p>
       <PinButtons map={map} />
       <GroupSection />
@@ -153,7 +153,7 @@ function NewGroup() {
   const chosen = choices.some(([value]) => value === kind.value) ? kind.value : (choices[0]?.[0] ?? "");
   const add = () => {
     const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
-    const members = chosen === PINNED ? pins.map((pin) => pin.device) : toMove;
+    const members = chosen === PINNED ? pins.map((pin) => pin.device) : [...toMove];
     const content = annotation === undefined ? { devices: members } : { annotation };
     const name = title.peek().trim() || (annotation ?? DEFAULT_NAME);
     const checked = checkArrangement(addGroup(arranging.shown.peek(), { name, ...content }));

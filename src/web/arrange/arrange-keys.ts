@@ -65,7 +65,9 @@ export function devicesToMove(store: PageStore): readonly string[] {
 export function nameDevices(store: PageStore, devices: readonly string[]): string {
   const network = store.network.value;
   const [only = ""] = devices;
-  return devices.length === 1 && network ? deviceNameById(network, only) : formatCount(devices.length, "device");
+  return devices.length === 1 && network
+    ? deviceNameById(network, only)
+    : formatCount(devices.length, "device");
 }
 
 /** Pins the devices where they are, or unpins them if all are pinned. */

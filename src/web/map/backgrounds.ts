@@ -61,7 +61,12 @@ function titleArea(cluster: MapCluster, projection: Projection) {
   // The name is drawn above the rectangle when the first row of devices leaves no space in it.
   const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
   const isInside = space > height + NAME_GAP_PX * 2;
-  return { x: left + 9, y: isInside ? top + NAME_GAP_PX : top - height - 3, width: clusterWidth - 16, height };
+  return {
+    x: left + 9,
+    y: isInside ? top + NAME_GAP_PX : top - height - 3,
+    width: clusterWidth - 16,
+    height,
+  };
 }
 
 /** The distance from a title within which the pointer counts as on it. */

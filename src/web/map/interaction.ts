@@ -204,8 +204,7 @@ export class MapInteraction {
 
   #devicesIn(box: Bounds): readonly string[] {
     const cards = this.#map.cards();
-    if (cards)
-      return [...cards].flatMap((card) => (containsBounds(box, card) ? card.cluster.deviceIds : []));
+    if (cards) return [...cards].flatMap((card) => (containsBounds(box, card) ? card.cluster.deviceIds : []));
     return this.#map
       .labels()
       .flatMap(({ nodeId, x, y }) =>

@@ -57,7 +57,6 @@ interface ChangeLineProps {
   readonly timeMs?: number;
   /** Whether the line names the entity. */
   readonly hasTitle?: boolean;
-  /** More about the change. */
   readonly children?: ComponentChildren;
 }
 

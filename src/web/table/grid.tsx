@@ -247,7 +247,7 @@ function useRowWindow(count: number) {
   return {
     scroller,
     first,
-    /** The row after the last. */
+    /** The index after the last row that is rendered. */
     end: isPrinting.value ? count : first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
     /** The number of rows that Page Down moves. */
     pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),

@@ -2,10 +2,12 @@
  * The bridge, with switches that flood everything and learn nothing. Whatever the topology, a broadcast reaches every host
  * exactly once, also while the network changes.
  */
+
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ManualClock } from "../../../src/lib/clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
+import { runs } from "../../support/property.ts";
 import { until } from "../../support/until.ts";
 import { addHostToEachSwitch, type EmulatedHost } from "./emulated-host.ts";
 import { type EmulatedSwitch, PlainBridge } from "./emulator.ts";
@@ -84,7 +86,7 @@ describe("a broadcast reaches every host exactly once", () => {
         network.net.disconnect();
         await source.stop();
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   }, 60_000);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../../test/support/property.ts";
 import { readAnnouncement, writeArpProbe, writeNeighbourSolicitation } from "./announcement.ts";
 import { isStationIp, isStationMac, readFrame } from "./ethernet.ts";
 import { readLldp } from "./lldp.ts";
@@ -107,7 +108,7 @@ describe("announcements", () => {
           if (!(error instanceof WireError)) throw error;
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

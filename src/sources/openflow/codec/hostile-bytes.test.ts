@@ -1,6 +1,8 @@
 /** Any bytes from a peer are decoded or refused with `WireError`. Nothing else is thrown, and nothing is read beyond them. */
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../../test/support/property.ts";
 import { readAnnouncement } from "./announcement.ts";
 import { readFrame } from "./ethernet.ts";
 import captured from "./fixtures/ovs-3.1.0.json";
@@ -71,7 +73,7 @@ describe("any bytes", () => {
       fc.property(fc.oneof(anyMessage, changed(MESSAGES)), (message) => {
         if (message.length >= 8) refusesOrDecodes(() => dispatch(message, ALL_HANDLERS));
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -82,7 +84,7 @@ describe("any bytes", () => {
         refusesOrDecodes(() => readLldp(bytes.subarray(14)));
         refusesOrDecodes(() => privateTlv(bytes.subarray(14), 0x02677a, 1));
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 });

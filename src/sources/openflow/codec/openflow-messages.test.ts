@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../../test/support/property.ts";
 import captured from "./fixtures/ovs-3.1.0.json";
 import { MessageFramer } from "./framing.ts";
 import {
@@ -160,7 +161,7 @@ describe("malformed messages", () => {
           if (!(error instanceof WireError)) throw error;
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });
@@ -183,7 +184,7 @@ describe("framing", () => {
         expect(decoded).toEqual(messages.map((message) => message.toHex()));
         expect(framer.bufferedBytes).toBe(0);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

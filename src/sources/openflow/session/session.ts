@@ -115,7 +115,10 @@ export class Session implements ChannelHandler {
   #peerVersion = 0;
   #now: number;
   #echoRepliedAt: number;
-  /** When the session is closed without an echo reply. Other messages are none, because a stalled switch may still send. */
+  /**
+   * The time at which the session is closed unless an echo reply arrives. Other messages do not extend it, because a stalled
+   * switch may still send.
+   */
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
   #wasDelayed = false;

@@ -5,7 +5,6 @@
  */
 
 import { Multimap } from "../../../lib/multimap.ts";
-import { nonEmpty } from "../../../lib/non-empty.ts";
 import {
   CLAIM_LIMITS,
   type ClaimLists,
@@ -15,6 +14,7 @@ import {
 } from "../../../model/claim.ts";
 import { assignPortNumbers } from "../../../model/derived-ids.ts";
 import { type ConnectPoint, deviceKey, portId } from "../../../model/ids.ts";
+import { nonEmpty } from "../../non-empty.ts";
 import type { RejectedRecord } from "../../source.ts";
 import {
   type AgentInterface,

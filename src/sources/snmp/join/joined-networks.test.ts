@@ -1,6 +1,8 @@
 /** Random networks of agents that share few addresses, names and serial numbers, so that evidence contradicts itself. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../../test/support/property.ts";
 import { type AgentObjects, agentReport, bytes, interfaces } from "../../../../test/support/snmp-agent.ts";
 import { ids, join } from "../../../../test/support/snmp-switch.ts";
 import { canonicalClaim, type DeviceClaim } from "../../../model/claim.ts";
@@ -75,7 +77,7 @@ const network = fc
 
 const sorted = ({ claims }: JoinedAgents): string[] =>
   KINDS.flatMap((kind) => claims[kind].map((claim) => JSON.stringify(claim))).sort();
-const RUNS = { numRuns: 100 };
+const RUNS = { numRuns: runs(100) };
 const TIMEOUT_MS = 60_000;
 
 test(

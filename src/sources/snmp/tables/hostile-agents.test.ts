@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runs } from "../../../../test/support/property.ts";
 import { agentData, agentReport, bytes, interfaces } from "../../../../test/support/snmp-agent.ts";
 import { CLAIM_LIMITS, canonicalClaim } from "../../../model/claim.ts";
 import { KINDS } from "../../../model/ids.ts";
@@ -64,7 +65,7 @@ test("any objects: no throw, valid claims, unique ids, links whose ends exist, t
       for (const { src, dst } of claims.links)
         expect([devices.has(src.device), devices.has(dst.device)]).toEqual([true, true]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 }, 60_000);
 
@@ -74,7 +75,7 @@ test("a report is plain: it survives JSON", () => {
       const report = mapAgent(data);
       expect(JSON.parse(JSON.stringify(report))).toEqual(report);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 }, 60_000);
 

@@ -4,8 +4,8 @@
  * throws: a record that cannot be used is left out or reported as a fault.
  */
 
-import { nonEmpty } from "../../../lib/non-empty.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
+import { nonEmpty } from "../../non-empty.ts";
 import {
   type AgentIdentity,
   type AgentInterface,

@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../support/folder.ts";
-import { basic, startService } from "../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { basic, startService } from "../../support/service.ts";
 import { installTools, MODULES, OPENAPI_JSON, runTool } from "./tools.ts";
 
 const here = installTools();

@@ -5,10 +5,10 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { reportMissing } from "../support/needs.ts";
+import { reportMissing } from "../../support/needs.ts";
 
 const folder = import.meta.dir;
-export const OPENAPI_JSON = join(folder, "..", "..", "openapi.json");
+export const OPENAPI_JSON = join(folder, "..", "..", "..", "openapi.json");
 export const MODULES = join(folder, "node_modules");
 
 const changedMs = (path: string) => (existsSync(path) ? statSync(path).mtimeMs : 0);
@@ -17,7 +17,7 @@ const changedMs = (path: string) => (existsSync(path) ? statSync(path).mtimeMs :
 export function installTools(): boolean {
   if (changedMs(join(MODULES, ".package-lock.json")) >= changedMs(join(folder, "package-lock.json")))
     return true;
-  console.error("installing the OpenAPI tools (npm ci --prefix test/openapi), once …");
+  console.error("installing the OpenAPI tools (npm ci --prefix test/peers/openapi), once …");
   const flags = ["--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { success, stderr } = Bun.spawnSync(["npm", "ci", ...flags], { stdout: "ignore", stderr: "pipe" });
   if (success) return true;
