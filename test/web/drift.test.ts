@@ -279,7 +279,7 @@ test.skipIf(!hasChromium)(
     expect(requests).toEqual([`/controller/v1/devices/${encodeURIComponent(deviceId(11))}`]);
     expect(await type.locator("tr.wins td").first().textContent()).toBe("racks");
     expect(await type.locator("tr").count()).toBe(3);
-    await panel.locator(".claim-sources").getByText("intended").waitFor();
+    await panel.locator(".claim-sources").getByText("plan", { exact: true }).waitFor();
     await panel.locator(".claim-fields td", { hasText: `campus ${MARKUP_NAME}` }).waitFor();
     expect(await audit(otherTab)).toEqual([]);
     expect(otherTab.errors).toEqual([]);

@@ -70,7 +70,7 @@ test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowl
   await tab.goto(`/?camera=${encodeURIComponent(camera)}`);
   await itemsAre(6 + 8);
   await eventually("the card of the link", async () =>
-    expect((await factsAtCentre()).text).toContain("Stateactive"),
+    expect((await factsAtCentre()).text).toContain("Stateup"),
   );
   await redIs(false);
 

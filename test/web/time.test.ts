@@ -221,8 +221,8 @@ async function expectIncidentMarks(): Promise<void> {
       expect(found[i]).toBeLessThan(shareOf(ms) + 1);
     }
   };
-  expectAt(await shares("fault"), [times.deviceDown, times.removed]);
-  expectAt(await shares("recovery"), [times.repaired, times.added]);
+  expectAt(await shares("faults"), [times.deviceDown, times.removed]);
+  expectAt(await shares("recoveries"), [times.repaired, times.added]);
   expect(
     await tab.page.locator(".before-history").evaluate((part) => part.getBoundingClientRect().width),
   ).toBe(0);

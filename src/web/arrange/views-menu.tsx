@@ -30,7 +30,7 @@ function BrowserViews({ close }: ListProps) {
   const views = useStore().arranging.views.list.value;
   return (
     <section>
-      <h3>In this browser</h3>
+      <h2>In this browser</h2>
       {views.length === 0 && <p class="muted">None yet.</p>}
       <ul class="entries">
         {views.map((view) => (
@@ -80,7 +80,7 @@ function ConfiguredViews({ close }: ListProps) {
   if (views.length === 0) return null;
   return (
     <section>
-      <h3>From the configuration</h3>
+      <h2>From the configuration</h2>
       <ul class="entries">
         {views.map((view) => (
           <li key={view.name} class="entry">
@@ -115,7 +115,7 @@ function CurrentView() {
   };
   return (
     <section>
-      <h3>What the page shows now</h3>
+      <h2>What the page shows now</h2>
       <NameForm
         label="Name of the view"
         button="Save"

@@ -82,7 +82,7 @@ function StatusDetails() {
     <>
       {lostSince.value !== undefined && <p>{`No connection since ${sinceText(lostSince.value)}.`}</p>}
       <p>{streamText(connection.value)}</p>
-      <h3>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h3>
+      <h2>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h2>
       <ul class="sources">
         {sources?.map((source) => (
           <Source key={source.name} source={source} />
@@ -123,7 +123,7 @@ function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
   const { name, staleSeconds, error } = cluster;
   return (
     <>
-      <h3>{`Cluster ${name}`}</h3>
+      <h2>{`Cluster ${name}`}</h2>
       {staleSeconds !== undefined && (
         <p class="error-text" role="alert">
           {`This node cannot follow the log: what is shown may be ${formatDuration(1000 * staleSeconds)} old.`}

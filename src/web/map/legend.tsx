@@ -48,9 +48,9 @@ export function Legend() {
   if (layer !== "drift") return <SignList signs={SIGNS} />;
   return (
     <>
-      <h3>Not as planned</h3>
+      <h2>Not as planned</h2>
       <SignList signs={DRIFT_SIGNS} />
-      <h3>Types and states</h3>
+      <h2>Types and states</h2>
       <SignList signs={SIGNS} />
     </>
   );
@@ -58,7 +58,8 @@ export function Legend() {
 
 function SignList({ signs }: { readonly signs: Signs }) {
   return (
-    <ul class="legend">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the list may be longer than the screen, and keys must scroll it
+    <ul class="legend" tabIndex={0}>
       {signs.map(([title, path, kind]) => (
         <li key={title}>
           <svg viewBox="0 0 24 24" width={22} height={22} class={`legend-sign ${kind}`} aria-hidden="true">

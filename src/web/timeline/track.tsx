@@ -67,15 +67,10 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
     >
       <Bars counts={data.value?.counts ?? []} />
       {data.value && (
-        <Marks class="fault" words={["fault", "faults"]} numbers={data.value.faults} range={range} />
-      )}
-      {data.value && (
-        <Marks
-          class="recovery"
-          words={["recovery", "recoveries"]}
-          numbers={data.value.recoveries}
-          range={range}
-        />
+        <>
+          <Marks words={["fault", "faults"]} numbers={data.value.faults} range={range} />
+          <Marks words={["recovery", "recoveries"]} numbers={data.value.recoveries} range={range} />
+        </>
       )}
       <div
         class="before-history"
@@ -127,15 +122,15 @@ function Bars({ counts }: { readonly counts: readonly number[] }) {
 }
 
 interface MarksProps {
-  readonly class: string;
-  /** The noun in singular and plural. */
+  /** The noun in singular and plural. The plural is the class of the marks. */
   readonly words: readonly [string, string];
   readonly numbers: readonly number[];
   readonly range: TimeRange;
 }
 
 /** A mark for each part of the range that has faults, or recoveries. It is at the end of the part, where they have all happened. */
-function Marks({ class: name, words, numbers, range: { fromMs, toMs } }: MarksProps) {
+function Marks({ words, numbers, range: { fromMs, toMs } }: MarksProps) {
+  const name = words[1];
   return numbers.flatMap((n, i) => {
     if (n === 0) return [];
     const share = (i + 1) / numbers.length;
