@@ -18,6 +18,7 @@ export type RecentChange = (ShownChange | ShownPortChange) & {
 };
 
 export interface ChangeGroup {
+  /** Names the group by its first change, so that it is the same group when earlier changes are loaded. */
   readonly key: string;
   /** The newest changes, one per entity, at most `MAX_LISTED`. */
   readonly changes: readonly (ChangeText & { readonly time: number })[];
@@ -60,7 +61,6 @@ export class ChangeGroups {
   readonly #groups: Group[] = [];
   /** Groups that may still grow, by kind, plural text and place, in the order of their first changes. */
   readonly #open = new Map<string, Group>();
-  #made = 0;
 
   constructor(since: number) {
     this.#since = since;
@@ -94,7 +94,7 @@ export class ChangeGroups {
       candidates.sort((p, q) => q.count - p.count)[0];
     if (!group) {
       const made: Group = {
-        key: String(++this.#made),
+        key: JSON.stringify([time, resource, text.subject, text.many]),
         kind: resource,
         changes: [{ ...text, time }],
         start: time,
