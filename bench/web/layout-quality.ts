@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import type { Point } from "../../src/layout/adjacency.ts";
 import { LinkRouter } from "../../src/layout/link-router.ts";
-import { DEVICE_BOX, GUTTER, layoutMap } from "../../src/web/layout/map-layout.ts";
+import { DEVICE_BOX, GUTTER, layoutMap } from "../../src/layout/map-layout.ts";
 import {
   backbones,
   campusLayoutGraph,

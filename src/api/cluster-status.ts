@@ -1,5 +1,7 @@
 /** The status of the cluster that this node belongs to. No response body under `/controller` contains any of it. */
 
+import type { LostMember } from "../model/readiness.ts";
+
 /** The part of the status that every process of a node knows. */
 export interface ClusterView {
   /**
@@ -30,6 +32,8 @@ export interface ClusterStatus extends ClusterView {
   readonly clockOffsetMs: number | undefined;
   /** Number of NATS servers configured to store the log, and of those that have all of it: 0 while NATS does not respond. */
   readonly replicas: { readonly configured: number; readonly current: number };
+  /** The nodes and NATS servers that are lost. */
+  readonly lost: readonly LostMember[];
   /** Number of ignored messages that no node of the cluster has written, by the place where they were found. */
   readonly foreignMessages: Readonly<Record<string, number>>;
   /** Number of commits that were computed again because another node had appended first. */

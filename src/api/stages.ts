@@ -435,14 +435,14 @@ export class RequestHandler implements Handler {
         return undefined;
       }
       exchange.readName = "auth";
-      throw authProblem(result);
+      throw authProblem(result, isFromScript(exchange));
     });
   };
 
   readonly #requireOwnCredentials = (exchange: Exchange): ReturnType<Stage> => {
     if (exchange.credential) return undefined;
     exchange.readName = "auth";
-    throw authProblem({ outcome: "wrong" });
+    throw authProblem({ outcome: "wrong" }, isFromScript(exchange));
   };
 
   /** Checks the login of a client of a reader process. */
@@ -563,3 +563,6 @@ function passOnHistory(exchange: Exchange, error: unknown): undefined {
   exchange.waitsForOthers = true;
   return undefined;
 }
+
+/** Whether a script in a page sent the request. Scripts say so with this header, by the convention of XMLHttpRequest libraries. */
+const isFromScript = ({ request }: Exchange): boolean => request.header("x-requested-with") !== null;

@@ -34,7 +34,7 @@ export function parseAddress(address: string | URL, credentials: Credentials | u
 }
 
 /** The `Authorization` header of HTTP Basic (RFC 7617), with the credentials encoded in UTF-8. */
-function basicAuthorization(credentials: Credentials): string {
+export function basicAuthorization(credentials: Credentials): string {
   if (typeof credentials === "object" && credentials.user.includes(":")) {
     throw new TypeError("a user name cannot contain a colon");
   }

@@ -120,12 +120,12 @@ function toClientError(error: unknown, base: URL): ClientError {
   return createLocalError("unreachable", `no response from ${base.host}${causeText(error)}`, error);
 }
 
-/** The code of the error if it has one (ECONNREFUSED). Node's message is "fetch failed"; its `cause` has the code. */
+/** The code of the error or of its cause (ECONNREFUSED). The messages of browsers and of Node say only that `fetch` failed. */
 function causeText(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return ` (${error.code})`;
   if (error.cause instanceof Error) return causeText(error.cause);
-  return error.message ? ` (${error.message})` : "";
+  return "";
 }
 
 function encodeQuery(query: Query): string {

@@ -119,11 +119,15 @@ export interface DiffResult<K extends Kind = Kind> {
   readonly changes: EntityDiff<K>[];
 }
 
-/** The number of changes in each of several equal intervals between two times (epoch milliseconds). */
+/** The number of changes in each of several equal intervals between two times (epoch milliseconds), and of faults among them. */
 export interface Timeline {
   readonly from: number;
   readonly to: number;
   readonly counts: number[];
+  /** Devices and links that became unavailable or inactive, or were removed. */
+  readonly faults: number[];
+  /** Devices and links that became available or active, or were added again. */
+  readonly recoveries: number[];
   readonly oldest: RevisionTime;
   /** The revision at which every source had reported once, but not before `oldest`; the newest revision until then. */
   readonly loaded: RevisionTime;

@@ -31,6 +31,11 @@ export const NodeStatus = Type.Object(
       Type.Integer({ description: "By how much its clock is ahead of that of NATS." }),
     ),
     trouble: Type.Optional(Type.String({ description: "What is wrong between the node and NATS." })),
+    lostServers: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String(), since: Type.Integer() }), {
+        description: "The NATS servers of the log that the node has found offline, with epoch milliseconds.",
+      }),
+    ),
   },
   { $id: "NodeStatus" },
 );

@@ -13,9 +13,9 @@ export const TEXT_COLOUR = "#1c2733";
 export const MUTED_TEXT_COLOUR = "#52616f";
 
 export const DEVICE_STYLES = {
-  available: { label: "available", stroke: "#27608f", fill: "#eff6fc" },
-  unavailable: { label: "unavailable", stroke: "#b3261e", fill: "#fdf0ef" },
-  conflict: { label: "conflicting claims", stroke: "#8a5200", fill: "#fff6e0" },
+  available: { label: "up", stroke: "#27608f", fill: "#eff6fc" },
+  unavailable: { label: "down", stroke: "#b3261e", fill: "#fdf0ef" },
+  conflict: { label: "contradictory reports", stroke: "#8a5200", fill: "#fff6e0" },
 } as const;
 export type DeviceState = keyof typeof DEVICE_STYLES;
 
@@ -26,10 +26,10 @@ export function deviceState(device: Device): DeviceState {
 }
 
 export const CABLE_STYLES = {
-  active: { label: "active", stroke: "#4d6273", width: 1.6, dash: "" },
-  unverified: { label: "active, not verified", stroke: "#4d6273", width: 1.6, dash: "1 4" },
-  inactive: { label: "inactive", stroke: "#b3261e", width: 1.6, dash: "8 5" },
-  conflict: { label: "conflicting claims", stroke: "#8a5200", width: 4, dash: "" },
+  active: { label: "up", stroke: "#4d6273", width: 1.6, dash: "" },
+  unverified: { label: "up, not verified", stroke: "#4d6273", width: 1.6, dash: "1 4" },
+  inactive: { label: "down", stroke: "#b3261e", width: 1.6, dash: "8 5" },
+  conflict: { label: "contradictory reports", stroke: "#8a5200", width: 4, dash: "" },
   /** A lost cable is dashed like an inactive one and has a cross in the middle. */
   lost: { label: "lost", stroke: "#b3261e", width: 1.6, dash: "8 5" },
 } as const;

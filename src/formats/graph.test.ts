@@ -10,7 +10,14 @@ import {
   mac,
 } from "../../test/support/sample-network.ts";
 import { runToEnd, withoutPauses } from "../lib/steps.ts";
-import { assignNodeNames, countHosts, deviceIdsOf, deviceName, resolvedLinks } from "./graph.ts";
+import {
+  assignNodeNames,
+  commonPrefix,
+  countHosts,
+  deviceIdsOf,
+  deviceName,
+  resolvedLinks,
+} from "./graph.ts";
 
 const a1 = { device: "a", port: "1" };
 const b1 = { device: "b", port: "1" };
@@ -107,4 +114,15 @@ test("node names are unique even if ids are not", () => {
   const names = runToEnd(assignNodeNames(g, (id) => id.replace(/\p{Cc}/gu, "\ufffd")));
   expect(g.devices.map((d) => names.device(d.id))).toEqual([`${mac(1)}/None`, "x\ufffd", "x\ufffd~2"]);
   expect(names.host(`${mac(1)}/None`)).toBe(`${mac(1)}/None~2`);
+});
+
+test.each([
+  [["fra1-leaf1", "fra1-leaf2"], "fra1-"],
+  [["fra1-core1"], ""],
+  [["a", "b"], ""],
+  [["of:01", "of:02"], ""],
+  [["x-", "x-1"], ""],
+  [["dc.row1.a", "dc.row1.b", "dc.row2.a"], "dc."],
+])("commonPrefix of %j is %j", (names, prefix) => {
+  expect(commonPrefix(names)).toBe(prefix);
 });

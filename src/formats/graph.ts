@@ -151,3 +151,38 @@ export function createReplacedNameAllocator(): (desired: string) => string {
   const allocate = createNameAllocator();
   return (desired) => (desired.includes(REPLACEMENT) || NUMBERED.test(desired) ? allocate(desired) : desired);
 }
+
+/** The name of a cluster of the layout, and a shorter one. The map and the SVG format share them. */
+interface ClusterNames {
+  readonly name: string;
+  readonly shortName: string;
+}
+
+/** The name is the city and site of a cluster's devices, or else the name of the device with the most cables. */
+export function clusterNames(
+  devices: readonly Device[],
+  cableCount: (device: string) => number,
+): ClusterNames {
+  const annotation = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
+  const parts = [annotation("city"), annotation("site")].filter((part) => part !== undefined);
+  if (parts.length > 0) return { name: parts.join(" · "), shortName: parts.at(-1) ?? "" };
+  const [first, ...others] = devices;
+  if (!first) return { name: "", shortName: "" };
+  const hub = others.reduce((best, device) => {
+    const difference = cableCount(device.id) - cableCount(best.id);
+    return difference > 0 || (difference === 0 && device.id < best.id) ? device : best;
+  }, first);
+  return { name: deviceName(hub), shortName: deviceName(hub) };
+}
+
+/** The common prefix up to the last separator that all names share. Empty if it would leave nothing of a name. */
+export function commonPrefix(names: readonly string[]): string {
+  const [first = "", ...rest] = names;
+  if (rest.length === 0) return "";
+  let end = first.length;
+  for (const name of rest) {
+    while (!name.startsWith(first.slice(0, end))) end--;
+  }
+  const prefix = /^.*[-._ ]/.exec(first.slice(0, end))?.[0] ?? "";
+  return names.every((name) => name.length > prefix.length) ? prefix : "";
+}

@@ -1,4 +1,4 @@
-/** The box of a device: its name, its type and its number of hosts. Colour, frame and a sign show its state. */
+/** The box of a device: its name, its type and its number of hosts, each on a line. Colour, frame and a sign show its state. */
 
 import type { Point, Size } from "../layout/adjacency.ts";
 import { hasConflict } from "../model/conflict.ts";
@@ -17,61 +17,86 @@ import { deviceName } from "./graph.ts";
 import { fitLabel, textWidth } from "./label.ts";
 import { xmlText } from "./xml.ts";
 
-const HEIGHT = 38;
-const MIN_WIDTH = 92;
+/** Wide enough for a number of hosts. */
+const MIN_WIDTH = 124;
+/** Boxes have space for the type and the number of hosts, so that hosts do not change the size of the drawing. */
+const DETAIL_LINES = 2;
 const PADDING = 9;
-const NAME_PX = 12;
-const DETAIL_PX = 9.5;
-const MAX_NAME_EMS = 15;
+const NAME_PX = 20;
+const DETAIL_PX = 14;
+/** The distance between two lines of text, relative to the size of its letters. */
+const LINE_HEIGHT = 1.15;
+/** The width of a line of a name. A longer name has a second line. */
+const MAX_NAME_EMS = 8.5;
 const MAX_TOOLTIP_EMS = 150;
 
 export interface DeviceBox {
   readonly id: string;
   readonly state: DeviceState;
   readonly conflict: boolean;
-  readonly name: string;
-  readonly detail: string;
+  /** The name, on one line or two. */
+  readonly name: readonly string[];
+  readonly details: readonly string[];
   readonly tooltip: string;
 }
 
-export function createDeviceBox(device: Device, hosts: number): DeviceBox {
+/** The first `prefix` characters of the name are left out of the label, because the box of the site shows them. */
+export function createDeviceBox(device: Device, hosts: number, prefix: number): DeviceBox {
   const state = deviceState(device);
   const conflict = hasConflict(device);
   const type = device.type.charAt(0) + device.type.slice(1).toLowerCase().replaceAll("_", " ");
-  const detail = hosts > 0 ? `${type} · ${formatCount(hosts, "host")}` : type;
   const address = device.annotations.managementAddress ?? "";
   const tooltipLines = [device.id, type, DEVICE_STYLES[state].label, address, formatCount(hosts, "host")];
   if (state !== "conflict" && conflict) tooltipLines.push(DEVICE_STYLES.conflict.label);
+  const details = hosts > 0 ? [type, formatCount(hosts, "host")] : [type];
   return {
     id: device.id,
     state,
     conflict,
-    name: fitLabel(deviceName(device), MAX_NAME_EMS),
-    detail: fitLabel(detail, (MAX_NAME_EMS * NAME_PX) / DETAIL_PX),
+    name: breakName(deviceName(device).slice(prefix)),
+    details: details.map((detail) => fitLabel(detail, (MAX_NAME_EMS * NAME_PX) / DETAIL_PX)),
     tooltip: [deviceName(device), ...tooltipLines.filter((line) => line !== "")]
       .map((line) => fitLabel(line, MAX_TOOLTIP_EMS))
       .join("\n"),
   };
 }
 
-/** The size of all boxes of a drawing: the longest label determines the width. */
-export function deviceBoxSize(boxes: readonly DeviceBox[]): Size {
-  let width = MIN_WIDTH;
-  for (const { name, detail } of boxes) {
-    width = Math.max(
-      width,
-      textWidth(name) * NAME_PX + 2 * PADDING,
-      textWidth(detail) * DETAIL_PX + 2 * PADDING,
-    );
-  }
-  return { width: Math.ceil(width), height: HEIGHT };
+/** Breaks a long name after a separator, or where the first line is full. */
+function breakName(name: string): string[] {
+  const whole = fitLabel(name, 2 * MAX_NAME_EMS);
+  if (textWidth(whole) <= MAX_NAME_EMS) return [whole];
+  const first = fitLabel(whole, MAX_NAME_EMS).replace(/…$/, "");
+  const separated = /^.*[-._: ]/u.exec(first)?.[0] ?? "";
+  const line = textWidth(separated) > MAX_NAME_EMS / 3 ? separated : first;
+  return [line, fitLabel(whole.slice(line.length), MAX_NAME_EMS)];
 }
 
+/** The size of all boxes of a drawing: the longest and the most lines determine it. */
+export function deviceBoxSize(boxes: readonly DeviceBox[]): Size {
+  let [width, height] = [MIN_WIDTH, 0];
+  for (const { name, details } of boxes) {
+    for (const line of name) width = Math.max(width, textWidth(line) * NAME_PX + 2 * PADDING);
+    for (const line of details) width = Math.max(width, textWidth(line) * DETAIL_PX + 2 * PADDING);
+    height = Math.max(height, textHeight(name.length, DETAIL_LINES) + 2 * PADDING);
+  }
+  return { width: Math.ceil(width), height: Math.ceil(height) };
+}
+
+const textHeight = (nameLines: number, detailLines: number): number =>
+  (nameLines * NAME_PX + detailLines * DETAIL_PX) * LINE_HEIGHT;
+
 export function renderDeviceBox(box: DeviceBox, centre: Point, size: Size): string {
+  let y = centre.y - textHeight(box.name.length, box.details.length) / 2;
   const x = formatNumber(centre.x);
+  const renderLine = (text: string, fontPx: number, style: string) => {
+    y += fontPx * LINE_HEIGHT;
+    const baseline = formatNumber(y - fontPx * 0.28);
+    return `<text x="${x}" y="${baseline}" font-size="${fontPx}" ${style}>${xmlText(text)}</text>`;
+  };
+  const name = box.name.map((line) => renderLine(line, NAME_PX, `font-weight="600" fill="${TEXT_COLOUR}"`));
+  const details = box.details.map((line) => renderLine(line, DETAIL_PX, `fill="${MUTED_TEXT_COLOUR}"`));
   return `<g><title>${xmlText(box.tooltip)}</title>${renderDeviceFrame(box.state, box.conflict, centre, size)}\
-<text x="${x}" y="${formatNumber(centre.y - 2)}" font-size="${NAME_PX}" font-weight="600" fill="${TEXT_COLOUR}">${xmlText(box.name)}</text>\
-<text x="${x}" y="${formatNumber(centre.y + 12)}" font-size="${DETAIL_PX}" fill="${MUTED_TEXT_COLOUR}">${xmlText(box.detail)}</text></g>\n`;
+${name.join("")}${details.join("")}</g>\n`;
 }
 
 /** Draws the box without its text. The legend uses it too. */

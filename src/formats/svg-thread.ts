@@ -13,6 +13,7 @@ import { moduleUrl } from "../lib/program-files.ts";
 import { RequestWorker } from "../lib/request-worker.ts";
 import { type Paced, type Steps, waitFor } from "../lib/steps.ts";
 import type { Device, Link, Topology } from "../model/entity.ts";
+import type { LostCable } from "./drawing-style.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
 /** A thread that has drawn a document of more bytes is stopped, to release its memory. */
@@ -26,6 +27,7 @@ const encoder = new TextEncoder();
 export interface DrawingParts {
   readonly devices: readonly [device: Device, hosts: number];
   readonly links: Link;
+  readonly lost: LostCable;
 }
 export type DrawingPart = keyof DrawingParts;
 

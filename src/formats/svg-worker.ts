@@ -36,8 +36,10 @@ function orDrop<Result>(id: number, work: () => Result): Result {
   }
 }
 
+const noParts = (): Parts => ({ devices: [], links: [], lost: [] });
+
 function add(id: number, part: keyof DrawingParts, json: Uint8Array): void {
-  const parts = partsById.get(id) ?? { devices: [], links: [] };
+  const parts = partsById.get(id) ?? noParts();
   partsById.set(id, parts);
   // The JSON is not validated, because the service has encoded it.
   for (const item of JSON.parse(decoder.decode(json))) parts[part].push(item);
@@ -45,13 +47,20 @@ function add(id: number, part: keyof DrawingParts, json: Uint8Array): void {
 
 /** Returns the length of the document. */
 function draw(id: number, topology: Topology, revision: number): number {
-  const { devices, links } = partsById.get(id) ?? { devices: [], links: [] };
+  const { devices, links, lost } = partsById.get(id) ?? noParts();
   partsById.delete(id);
   const hostCounts = new Map(devices.map(([device, hosts]) => [device.id, hosts]));
   const linkById = new Map<string, Link>(links.map((link) => [link.id, link]));
   const source = { links, link: (name: string) => linkById.get(name) };
   const cables = [...withoutPauses(cablesOf(source, new Set(hostCounts.keys())))];
-  const drawing = { topology, revision, devices: devices.map(([device]) => device), cables, hostCounts };
+  const drawing = {
+    topology,
+    revision,
+    devices: devices.map(([device]) => device),
+    cables,
+    lost,
+    hostCounts,
+  };
   const chunks = [...withoutPauses(joinIntoChunks(drawNetwork(drawing)))].map((text) => encoder.encode(text));
   chunksById.set(id, chunks);
   return chunks.reduce((sum, { length }) => sum + length, 0);

@@ -89,8 +89,8 @@ describe("the drawing", () => {
       '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Network topology: ',
     );
     expect(svg).toContain("<title>Network topology, revision 42</title>");
-    expect(summary).toContain("46 devices (1 unavailable)");
-    expect(summary).toContain("187 directed links drawn as 94 lines (2 inactive)");
+    expect(summary).toContain("46 devices (1 down)");
+    expect(summary).toContain("94 cables (2 down)");
     expect(summary).toContain("432 hosts · 1 cluster");
     expect(summary).toContain("Revision 42 · last change 2026-11-15 01:00:00 UTC");
   });
@@ -161,15 +161,31 @@ describe("states", () => {
     const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = (line.match(/-?[\d.]+/g) ?? []).map(Number);
     expect([Number(x), Number(y)]).toEqual([(x1 + x2) / 2 - 4.5, (y1 + y2) / 2 - 4.5]);
     expect(svg.match(/<path d="(M[^"]*)"><title>/g)).toHaveLength(2);
-    expect(svg).toContain("drawn as 1 line · 1 lost link");
+    expect(svg).toContain("1 cable · 1 lost cable");
     expect(svg).toContain(">lost</text>");
     expect([...drawNetwork(drawing)].join("")).not.toContain("lost");
   });
 
   test("hosts are counted in the box of their device", () => {
     const svg = renderWithoutLegend(graph(devices, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
-    expect(svg).toContain(">Switch · 2 hosts</text>");
-    expect(svg).toContain(">Switch · 1 host</text>");
+    expect(svg).toContain(">2 hosts</text>");
+    expect(svg).toContain(">1 host</text>");
+  });
+
+  test("a site has a box with its name, and its devices leave out the prefix of their names", () => {
+    const site = (city: string, name: string) => device(name, { annotations: { city, site: city, name } });
+    const svg = renderWithoutLegend(
+      graph([site("Bern", "ber-a1"), site("Bern", "ber-a2"), site("Lyon", "lyo-b1")], []),
+    );
+    expect(svg).toContain(">Bern · Bern</text>");
+    expect(svg).toContain(">a1</text>");
+    expect(svg).toContain(">lyo-b1</text>");
+  });
+
+  test("a long name has two lines", () => {
+    const svg = renderWithoutLegend(graph([device("a", { annotations: { name: "access-switch-042" } })], []));
+    expect(svg).toContain(">access-</text>");
+    expect(svg).toContain(">switch-042</text>");
   });
 
   test("several cables between two devices are several lines; a cable to the same device is a circle", () => {
@@ -199,13 +215,12 @@ test("whatever the texts, it contains no script, no resource and no reference", 
   expect(markup.match(/\w+:\/\//g)).toEqual(["http://"]); // the namespace
 });
 
-test("an arranged drawing has devices and boxes where they are on the map, all larger by one factor", () => {
+test("a drawing of the page has devices and boxes where they are on the map, all larger by one factor", () => {
   const [left, right] = [device("a"), device("b")];
   const topology = { time: 0, devices: 2, links: 0, clusters: 2, hosts: 0 };
-  const spacing = { width: 84, height: 60 };
   const positions = new Map([
-    ["a", { x: 0, y: 0 }],
-    ["b", { x: 84, y: 300 }],
+    ["a", { x: 0, y: 0, cluster: 0 }],
+    ["b", { x: 84, y: 300, cluster: 0 }],
   ]);
   const svg = [
     ...drawNetwork({
@@ -214,9 +229,8 @@ test("an arranged drawing has devices and boxes where they are on the map, all l
       devices: [left, right],
       cables: [],
       hostCounts: new Map(),
-      arranged: {
+      places: {
         positions,
-        spacing,
         groups: [{ title: "Rack <1>", left: 50, top: 260, right: 118, bottom: 336 }],
       },
     }),

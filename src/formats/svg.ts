@@ -7,9 +7,9 @@
  *
  * The layout cannot pause, and takes seconds for a large network, so the service draws in a thread (`svg-thread.ts`).
  */
-import type { Point, Size } from "../layout/adjacency.ts";
-import { type ClusterGraph, deviceNode } from "../layout/cluster-assignment.ts";
-import { layoutClusters } from "../layout/clustered-layout.ts";
+import { maxOf, minOf, type Point, type Size } from "../layout/adjacency.ts";
+import { deviceNode } from "../layout/cluster-assignment.ts";
+import { layoutMap, SPACING } from "../layout/map-layout.ts";
 import { collectPaced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
@@ -19,6 +19,7 @@ import {
   type CableState,
   DEVICE_STYLES,
   type DeviceState,
+  type DrawnCable,
   formatCount,
   formatNumber,
   formatPoint,
@@ -26,7 +27,16 @@ import {
   MUTED_TEXT_COLOUR,
   TEXT_COLOUR,
 } from "./drawing-style.ts";
-import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
+import {
+  cablesOf,
+  clusterNames,
+  commonPrefix,
+  countHosts,
+  deviceIdsOf,
+  deviceName,
+  type TopologyGraph,
+} from "./graph.ts";
+import { fitLabel, textWidth } from "./label.ts";
 import {
   cableAttributes,
   type RoutedCable,
@@ -45,9 +55,9 @@ import {
 import { xmlText } from "./xml.ts";
 
 /*
- * The arrangement that a user made on the map: the positions of devices, and areas with titles. Only the page draws
- * arrangements; the service has none. Everything is enlarged by one factor, so that devices keep their places in their
- * areas.
+ * The places of devices are those of the map, enlarged by one factor, so that the drawing is the same picture. The page
+ * passes the places on its map, with what the user has arranged. The service has none, and computes the layout of a new
+ * map.
  */
 
 /** A rectangle; the y axis points down. */
@@ -62,29 +72,53 @@ interface TitledArea extends Area {
   readonly title: string;
 }
 
-interface Arranged {
+interface DevicePlace extends Point {
+  readonly cluster: number;
+}
+
+interface MapPlaces {
   /** The centres of devices by id. */
-  readonly positions: ReadonlyMap<string, Point>;
-  /** The distance between devices on the map. */
-  readonly spacing: Size;
+  readonly positions: ReadonlyMap<string, DevicePlace>;
+  /** The boxes that a user has put around devices. */
   readonly groups: readonly TitledArea[];
 }
 
-const TITLE_PX = 12;
+/** The space around the devices of a site, in map units. */
+const SITE_PADDING = { x: 44, top: 44, bottom: 40 } as const;
 /** The distance from the centre of a device's symbol on the map to its side, as a share of the spacing. */
 const SIGN_SHARE = 0.2;
 
-/** Converts an arrangement to the units of the drawing. Devices that do not overlap on the map get boxes that do not. */
-function scaleArranged(arranged: Arranged, spacing: Size, boxSize: Size): Arranged {
-  const factor = Math.max(spacing.width / arranged.spacing.width, spacing.height / arranged.spacing.height);
+/** The places that a new map has. */
+function layoutPlaces(devices: readonly Device[], cables: readonly DrawnCable[]): MapPlaces {
+  const numbers = new Map(devices.map(({ id }, i) => [id, i]));
+  const neighbours = devices.map(() => new Set<number>());
+  for (const { from, to } of cables) {
+    const [a, b] = [numbers.get(from.device), numbers.get(to.device)];
+    if (a === undefined || b === undefined || a === b) continue;
+    neighbours[a]?.add(b);
+    neighbours[b]?.add(a);
+  }
+  const { positions, clusterOf } = layoutMap({
+    nodes: devices.map((device) => deviceNode(device)),
+    neighbours: neighbours.map((set) => [...set]),
+  });
+  const placeOf = (i: number) => ({
+    x: positions[i * 2] ?? 0,
+    y: positions[i * 2 + 1] ?? 0,
+    cluster: clusterOf[i] ?? 0,
+  });
+  return { positions: new Map(devices.map(({ id }, i) => [id, placeOf(i)])), groups: [] };
+}
+
+/** Converts places to the units of the drawing. */
+function scalePlaces({ positions, groups }: MapPlaces, factor: number, boxSize: Size): MapPlaces {
   // Groups are widened, because a box that is wider than the symbol of a device on the map would extend beyond its group.
-  const wider = Math.max(0, boxSize.width / 2 - arranged.spacing.width * factor * SIGN_SHARE);
+  const wider = Math.max(0, boxSize.width / 2 - SPACING.width * factor * SIGN_SHARE);
   return {
     positions: new Map(
-      [...arranged.positions].map(([id, { x, y }]) => [id, { x: x * factor, y: y * factor }]),
+      [...positions].map(([id, { x, y, cluster }]) => [id, { x: x * factor, y: y * factor, cluster }]),
     ),
-    spacing,
-    groups: arranged.groups.map(({ title, left, top, right, bottom }) => ({
+    groups: groups.map(({ title, left, top, right, bottom }) => ({
       title,
       left: left * factor - wider,
       top: top * factor,
@@ -94,12 +128,48 @@ function scaleArranged(arranged: Arranged, spacing: Size, boxSize: Size): Arrang
   };
 }
 
-/** Draws the groups, below the cables and the devices. */
-function* renderArranged({ groups }: Arranged): Generator<string> {
-  for (const group of groups) {
-    yield `<rect ${areaAttributes(group)} rx="8" fill="#eef3f7" fill-opacity="0.6" stroke="${MUTED_TEXT_COLOUR}"/>\n`;
-    yield `<text x="${formatNumber(group.left + 8)}" y="${formatNumber(group.top + TITLE_PX + 6)}" \
-font-size="${TITLE_PX}" font-weight="600" fill="${TEXT_COLOUR}">${xmlText(group.title)}</text>\n`;
+/** The devices of each cluster. Empty when all devices are in one, which then needs no box. */
+function devicesBySite(devices: readonly Device[], { positions }: MapPlaces): Map<number, Device[]> {
+  const sites = Map.groupBy(devices, ({ id }) => positions.get(id)?.cluster ?? 0);
+  return sites.size > 1 ? sites : new Map();
+}
+
+function siteAreas(
+  sites: ReadonlyMap<number, readonly Device[]>,
+  cables: readonly DrawnCable[],
+  { positions }: MapPlaces,
+  factor: number,
+): TitledArea[] {
+  const cableCounts = new Map<string, number>();
+  for (const { from, to } of cables)
+    for (const { device } of [from, to]) cableCounts.set(device, (cableCounts.get(device) ?? 0) + 1);
+  return Array.from(sites.values(), (devices) => {
+    const points = devices.flatMap(({ id }) => positions.get(id) ?? []);
+    return {
+      title: clusterNames(devices, (id) => cableCounts.get(id) ?? 0).name,
+      left: minOf(points.map(({ x }) => x)) - SITE_PADDING.x * factor,
+      top: minOf(points.map(({ y }) => y)) - SITE_PADDING.top * factor,
+      right: maxOf(points.map(({ x }) => x)) + SITE_PADDING.x * factor,
+      bottom: maxOf(points.map(({ y }) => y)) + SITE_PADDING.bottom * factor,
+    };
+  });
+}
+
+const MIN_TITLE_PX = 13;
+const MAX_TITLE_EMS = 40;
+const SITE_STYLE = 'fill="#f4f7f9" stroke="#c3ced7"';
+const GROUP_STYLE = `fill="#dfe9f2" fill-opacity="0.6" stroke="${MUTED_TEXT_COLOUR}"`;
+
+/** Draws areas, below the cables and the devices. */
+function* renderAreas(areas: readonly TitledArea[], style: string, titlePx: number): Generator<string> {
+  for (const area of areas) {
+    const title = fitLabel(area.title, MAX_TITLE_EMS);
+    // The title of a small area has smaller letters, so that all of it fits.
+    const fitting = (area.right - area.left - titlePx) / textWidth(title);
+    const fontPx = formatNumber(Math.min(titlePx, Math.max(MIN_TITLE_PX, fitting)));
+    yield `<rect ${areaAttributes(area)} rx="12" ${style}/>\n`;
+    yield `<text x="${formatNumber(area.left + titlePx / 2)}" y="${formatNumber(area.top + titlePx * 1.2)}" \
+font-size="${fontPx}" font-weight="600" fill="${TEXT_COLOUR}">${xmlText(title)}</text>\n`;
   }
 }
 
@@ -110,12 +180,12 @@ function areaAttributes({ left, top, right, bottom }: Area): string {
 
 /* The legend at the bottom of the drawing has one row for the states of devices and one for the states of cables. */
 
-const LEGEND_SIZE: Size = { width: 860, height: 64 };
+const LEGEND_SIZE: Size = { width: 980, height: 64 };
 
 const SAMPLE_SIZE: Size = { width: 30, height: 18 };
 const FIRST_COLUMN_X = 72;
 const ROW_HEIGHT = 32;
-const DEVICE_COLUMN_WIDTH = 160;
+const DEVICE_COLUMN_WIDTH = 190;
 const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "conflict"];
 
 interface CableSample {
@@ -138,13 +208,13 @@ const CABLE_SAMPLES: readonly CableSample[] = [
   { state: "lost", renderSign: renderCross, columnWidth: 0 },
 ];
 
-/** Lost links are explained only in a drawing that has some. Drawings of the service have none. */
+/** Lost cables are explained only in a drawing that has some. */
 function renderLegend(topLeft: Point, hasLost: boolean): string {
   const deviceRow = topLeft.y + 22;
   const cableRow = deviceRow + ROW_HEIGHT;
   let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
   svg += `<path d="M${formatPoint(topLeft)}h${LEGEND_SIZE.width}" stroke="#d5dce2"/>\n`;
-  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Links", true);
+  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Cables", true);
   let x = topLeft.x + FIRST_COLUMN_X;
   for (const state of DEVICE_COLUMNS) {
     const centre = { x: x + SAMPLE_SIZE.width / 2, y: deviceRow };
@@ -172,11 +242,13 @@ function renderText(x: number, y: number, text: string, isHeading = false): stri
 
 const MARGIN = 28;
 const HEADER_HEIGHT = 84;
-/** The space between boxes, where lines run. */
-const GUTTER: Size = { width: 28, height: 28 };
-/** The space around groups of devices. */
-const GROUP_MARGIN: Size = { width: 150, height: 110 };
-/** Sorts devices by name for the layout; numbers are compared by value, so that leaf-2 is before leaf-10. */
+/** The least space between boxes, where lines run. */
+const MIN_GUTTER: Size = { width: 26, height: 32 };
+const SITE_TITLE_PX = 26;
+const GROUP_TITLE_PX = 20;
+/** Header and legend are enlarged in a wider drawing, so that they can be read when the whole drawing is in view. */
+const PLAIN_WIDTH = 1200;
+/** Sorts devices by name, for readers of the document; numbers are compared by value, so that leaf-2 is before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
 
 /** The input of a drawing. */
@@ -185,11 +257,11 @@ export interface Drawing {
   readonly revision: number;
   readonly devices: readonly Device[];
   readonly cables: readonly Cable[];
-  /** The lost cables, which are drawn where they were. The layout does not depend on them. */
+  /** The lost cables, which are drawn where they were. */
   readonly lost?: readonly LostCable[];
   readonly hostCounts: ReadonlyMap<string, number>;
-  /** The arrangement that replaces the layout. */
-  readonly arranged?: Arranged;
+  /** The places on the map of a page, in map units. Without them, the drawing has the layout of a new map. */
+  readonly places?: MapPlaces;
 }
 
 export function* renderSvg(graph: TopologyGraph): PacedText {
@@ -203,64 +275,61 @@ export function* renderSvg(graph: TopologyGraph): PacedText {
 
 /** Yields the pieces of the document without pauses. */
 export function* drawNetwork(drawing: Drawing): Generator<string> {
-  const { cables, lost = [], hostCounts } = drawing;
+  const { lost = [], hostCounts } = drawing;
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
-  const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
+  const cables = [...drawing.cables, ...lost];
+  const onMap = drawing.places ?? layoutPlaces(devices, cables);
+  const sites = devicesBySite(devices, onMap);
+  const prefixes = new Map(
+    [...sites].map(([site, members]) => [site, commonPrefix(members.map(deviceName)).length]),
+  );
+  const boxes = devices.map((device) => {
+    const prefix = prefixes.get(onMap.positions.get(device.id)?.cluster ?? 0) ?? 0;
+    return createDeviceBox(device, hostCounts.get(device.id) ?? 0, prefix);
+  });
   const boxSize = deviceBoxSize(boxes);
-  const spacing = { width: boxSize.width + GUTTER.width, height: boxSize.height + GUTTER.height };
-  const arranged = drawing.arranged && scaleArranged(drawing.arranged, spacing, boxSize);
-  const positions = arranged
-    ? devices.map(({ id }) => arranged.positions.get(id) ?? { x: 0, y: 0 })
-    : layoutDevices(clusterGraph(devices, cables, hostCounts), spacing);
-  const ids = devices.map(({ id }) => id);
-  const routed = routeCables([...cables, ...lost], { ids, positions, boxSize, gutter: GUTTER });
-  const { left, top, right, bottom } = boundingBox(routed, positions, boxSize, arranged);
-  const page: Size = {
-    width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
-    height: Math.ceil(HEADER_HEIGHT + bottom - top + 3 * MARGIN + LEGEND_SIZE.height),
+  const factor = Math.max(
+    (boxSize.width + MIN_GUTTER.width) / SPACING.width,
+    (boxSize.height + MIN_GUTTER.height) / SPACING.height,
+  );
+  const gutter = {
+    width: SPACING.width * factor - boxSize.width,
+    height: SPACING.height * factor - boxSize.height,
   };
-  yield* renderHeader(drawing, page);
-  const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
+  const places = scalePlaces(onMap, factor, boxSize);
+  const areas = siteAreas(sites, cables, places, factor);
+  const positions = devices.map(({ id }) => places.positions.get(id) ?? { x: 0, y: 0 });
+  const ids = devices.map(({ id }) => id);
+  const routed = routeCables(cables, { ids, positions, boxSize, gutter });
+  const { left, top, right, bottom } = boundingBox(routed, positions, boxSize, [...areas, ...places.groups]);
+  const scale = Math.max(1, (right - left) / PLAIN_WIDTH);
+  const page: Size = {
+    width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width * scale) + 2 * MARGIN * scale),
+    height: Math.ceil((HEADER_HEIGHT + 3 * MARGIN + LEGEND_SIZE.height) * scale + bottom - top),
+  };
+  yield* renderHeader(drawing, page, scale);
+  const origin = {
+    x: (page.width - (right - left)) / 2 - left,
+    y: (HEADER_HEIGHT + MARGIN) * scale - top,
+  };
   yield `<g transform="translate(${formatPoint(origin)})">\n`;
-  if (arranged) yield* renderArranged(arranged);
+  yield* renderAreas(areas, SITE_STYLE, SITE_TITLE_PX);
+  yield* renderAreas(places.groups, GROUP_STYLE, GROUP_TITLE_PX);
   yield* renderCables(routed, boxSize);
   yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
-  yield renderLegend({ x: MARGIN, y: page.height - MARGIN - LEGEND_SIZE.height }, lost.length > 0);
-  yield "</svg>\n";
+  yield `<g transform="scale(${scale.toFixed(3)})">\n`;
+  const legendTop = page.height / scale - MARGIN - LEGEND_SIZE.height;
+  yield renderLegend({ x: MARGIN, y: legendTop }, lost.length > 0);
+  yield "</g>\n</svg>\n";
 }
 
-function layoutDevices(graph: ClusterGraph, spacing: Size): Point[] {
-  const { positions } = layoutClusters(graph, { spacing, margin: GROUP_MARGIN });
-  return graph.nodes.map((_, i) => ({ x: positions[i * 2] ?? 0, y: positions[i * 2 + 1] ?? 0 }));
-}
-
-/** The graph for the layout. The map uses the same graph, so that both have the same layout. */
-function clusterGraph(
-  devices: readonly Device[],
-  cables: readonly Cable[],
-  hostCounts: ReadonlyMap<string, number>,
-): ClusterGraph {
-  const numbers = new Map(devices.map(({ id }, i) => [id, i]));
-  const neighbours = devices.map(() => new Set<number>());
-  for (const { from, to } of cables) {
-    const [a, b] = [numbers.get(from.device), numbers.get(to.device)];
-    if (a === undefined || b === undefined || a === b) continue;
-    neighbours[a]?.add(b);
-    neighbours[b]?.add(a);
-  }
-  return {
-    nodes: devices.map((device) => deviceNode(device, hostCounts.get(device.id) ?? 0)),
-    neighbours: neighbours.map((set) => [...set]),
-  };
-}
-
-/** The bounding box of the boxes, the lines, and the groups of an arrangement. */
+/** The bounding box of the boxes, the lines and the areas. */
 function boundingBox(
   routed: readonly RoutedCable[],
   boxes: readonly Point[],
   size: Size,
-  { groups }: Pick<Arranged, "groups"> = { groups: [] },
+  areas: readonly Area[],
 ): Area {
   const box = { left: 0, top: 0, right: 0, bottom: 0 };
   let isFirst = true;
@@ -273,21 +342,21 @@ function boundingBox(
   };
   for (const centre of boxes) include(centre, size.width / 2, size.height / 2);
   for (const { line } of routed) for (const point of line) include(point, 0, 0);
-  for (const { left, top, right, bottom } of groups) {
+  for (const { left, top, right, bottom } of areas) {
     include({ x: left, y: top }, 0, 0);
     include({ x: right, y: bottom }, 0, 0);
   }
   return box;
 }
 
-function* renderHeader(drawing: Drawing, page: Size): Generator<string> {
+function* renderHeader(drawing: Drawing, page: Size, scale: number): Generator<string> {
   const { topology, revision, devices, cables, lost = [] } = drawing;
   const unavailable = devices.filter((device) => !device.available).length;
   const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
-    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} unavailable)` : ""),
-    `${formatCount(topology.links, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
-    ...(lost.length > 0 ? [formatCount(lost.length, "lost link")] : []),
+    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} down)` : ""),
+    formatCount(cables.length, "cable") + (inactive > 0 ? ` (${inactive} down)` : ""),
+    ...(lost.length > 0 ? [formatCount(lost.length, "lost cable")] : []),
     formatCount(topology.hosts, "host"),
     formatCount(topology.clusters, "cluster"),
   ].join(" · ");
@@ -298,9 +367,10 @@ width="${page.width}" height="${page.height}" viewBox="0 0 ${page.width} ${page.
 font-family="'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">\n`;
   yield `<title>Network topology, revision ${revision}</title>\n<desc>${xmlText(`${counts}. ${version}.`)}</desc>\n`;
   yield `<rect width="${page.width}" height="${page.height}" fill="#fff"/>\n`;
+  yield `<g transform="scale(${scale.toFixed(3)})">\n`;
   yield `<text x="${MARGIN}" y="42" font-size="20" font-weight="700" fill="${TEXT_COLOUR}">Network topology</text>\n`;
   yield `<text x="${MARGIN}" y="62" font-size="12" fill="${TEXT_COLOUR}">${xmlText(counts)}</text>\n`;
-  yield `<text x="${MARGIN}" y="79" font-size="12" fill="${MUTED_TEXT_COLOUR}">${xmlText(version)}</text>\n`;
+  yield `<text x="${MARGIN}" y="79" font-size="12" fill="${MUTED_TEXT_COLOUR}">${xmlText(version)}</text>\n</g>\n`;
 }
 
 function* renderDevices(

@@ -7,8 +7,6 @@
 export interface LayoutNode {
   /** The layer that an annotation assigns, 0 at the top. */
   readonly layer?: number;
-  /** The number of leaves that are not drawn, such as hosts. A node with leaves is at the bottom of a hierarchy. */
-  readonly leaves?: number;
 }
 
 /** A width and a height. As a spacing: two nodes are at least `width` apart horizontally or at least `height` vertically. */

@@ -93,16 +93,12 @@ function numberLabels(labels: readonly string[]): Uint32Array {
   });
 }
 
-/** The layout's node of a device: its layer, location and site come from its annotations, its leaves are its hosts. */
-export function deviceNode(
-  { id, annotations }: Pick<Device, "id" | "annotations">,
-  hosts: number,
-): DeviceNode {
+/** The layout's node of a device: its layer, location and site come from its annotations. */
+export function deviceNode({ id, annotations }: Pick<Device, "id" | "annotations">): DeviceNode {
   const layer = layerOf(annotations.layer);
   const location = earthLocation(annotations) ?? plainLocation(annotations);
   return {
     id,
-    ...(hosts > 0 && { leaves: hosts }),
     ...(layer !== undefined && { layer }),
     ...(location && { location }),
     ...(annotations.site && { site: annotations.site }),

@@ -9,8 +9,13 @@ import { assignClusters, type ClusterGraph, type DeviceNode } from "./cluster-as
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout, layoutNetwork } from "./layout.ts";
 
-/** The area over which locations are distributed, relative to the area of the clusters. */
-const AREA_FACTOR = 1.7;
+/**
+ * The area over which locations are distributed, relative to the area of the clusters, and its width relative to its
+ * height. Boxes that are as large as cards are denser, and moving them apart makes the area wider.
+ */
+const SPREAD = { area: 1.7, ratio: 1.8 } as const;
+const SPREAD_OF_CARDS = { area: 0.9, ratio: 1.4 } as const;
+type Spread = Readonly<Record<keyof typeof SPREAD, number>>;
 const ASPECT_RATIO = 1.6;
 
 interface LayoutSizes {
@@ -38,7 +43,14 @@ interface ClusterLayout {
 export function layoutClusters(graph: ClusterGraph, sizes: LayoutSizes): ClusteredLayout {
   const clusterOf = assignClusters(graph);
   const clusters = layoutEach(graph, clusterOf, sizes);
-  if (clusters.length > 1) placeClusters(graph, clusters, clusterOf);
+  const boxes = clusters.map(({ box }) => box);
+  const least = leastCardSize(boxes, graph.nodes.length, sizes.spacing);
+  for (const box of boxes) {
+    box.width = Math.max(box.width, least.width);
+    box.height = Math.max(box.height, least.height);
+  }
+  const spread = least.width > 0 ? SPREAD_OF_CARDS : SPREAD;
+  if (clusters.length > 1) placeClusters(graph, clusters, clusterOf, spread);
   const positions = new Float64Array(graph.nodes.length * 2);
   for (const { members, points, box } of clusters) {
     for (const [i, node] of members.entries()) {
@@ -47,6 +59,40 @@ export function layoutClusters(graph: ClusterGraph, sizes: LayoutSizes): Cluster
     }
   }
   return { positions, clusterOf };
+}
+
+/** A network with at most this many devices is always drawn as devices, never as one card for each cluster. */
+export const MAX_DEVICES_WITHOUT_CARDS = 200;
+/** The smallest spacing of devices in pixels at which devices are drawn. With less, the map draws cards instead. */
+export const MIN_DEVICE_SPACING_PX = 8;
+/** The least size of a card: a name and a number on one line. */
+const LEAST_CARD_PX = { width: 52, height: 19 } as const;
+/** The area of the map on a screen of common size, and the part of it that cards cover. */
+const SCREEN_AREA_PX = 1230 * 620;
+const COVERED_SHARE = 0.45;
+const SEARCH_STEPS = 40;
+
+/**
+ * The least size of the box of a cluster: that of a card with legible text when the whole network is in view on a screen
+ * of common size. Zero if devices are large enough to be drawn there, or if there are too many clusters for any text.
+ */
+export function leastCardSize(boxes: readonly Size[], devices: number, spacing: Size): Size {
+  const { width, height } = LEAST_CARD_PX;
+  const coversScreen = (scale: number) => {
+    const areas = boxes.map(
+      (box) => Math.max(box.width * scale, width) * Math.max(box.height * scale, height),
+    );
+    return areas.reduce((sum, area) => sum + area, 0) > SCREEN_AREA_PX * COVERED_SHARE;
+  };
+  let [low, high] = [0, MIN_DEVICE_SPACING_PX / spacing.width];
+  const isOverview = devices > MAX_DEVICES_WITHOUT_CARDS && boxes.length > 1 && coversScreen(high);
+  if (!isOverview || coversScreen(low)) return { width: 0, height: 0 };
+  for (let step = 0; step < SEARCH_STEPS; step++) {
+    const middle = (low + high) / 2;
+    if (coversScreen(middle)) high = middle;
+    else low = middle;
+  }
+  return { width: width / low, height: height / low };
 }
 
 function layoutEach(graph: ClusterGraph, clusterOf: Uint32Array, sizes: LayoutSizes): ClusterLayout[] {
@@ -88,10 +134,11 @@ function placeClusters(
   graph: ClusterGraph,
   clusters: readonly ClusterLayout[],
   clusterOf: Uint32Array,
+  spread: Spread,
 ): void {
   const neighbours = clusterNeighbours(graph, clusters.length, clusterOf);
   const located = clusters.filter((cluster) => cluster.location !== undefined);
-  if (located.length > 1) placeByLocation(clusters, located, neighbours);
+  if (located.length > 1) placeByLocation(clusters, located, neighbours, spread);
   else placeByLinks(clusters, neighbours);
   separateBoxes(clusters.map((cluster) => cluster.box));
 }
@@ -116,11 +163,12 @@ function placeByLocation(
   clusters: readonly ClusterLayout[],
   located: readonly ClusterLayout[],
   neighbours: readonly Set<number>[],
+  spread: Spread,
 ): void {
   const area = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0);
   const positions = scaleLocations(
     located.map((cluster) => cluster.location ?? { x: 0, y: 0 }),
-    area * AREA_FACTOR,
+    { ...spread, area: area * spread.area },
   );
   for (const [i, cluster] of located.entries()) {
     cluster.box.x = positions[i]?.x ?? 0;
@@ -160,7 +208,6 @@ function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly S
   }
 }
 
-const SCREEN_RATIO = 1.8;
 /** The maximum ratio between the scales of the two axes. Above it, the outline of a country is not recognisable. */
 const MAX_STRETCH = 2;
 /** The widest gap, relative to the range of the values divided by the square root of their number. */
@@ -171,12 +218,12 @@ const MAX_GAP = 0.6;
  * and from north to south does not change. Wide gaps are narrowed, because oceans waste space, and the result is
  * stretched within limits to the aspect ratio of a screen. The smallest x and y are 0.
  */
-function scaleLocations(locations: readonly Point[], area: number): Point[] {
+function scaleLocations(locations: readonly Point[], { area, ratio }: Spread): Point[] {
   const x = narrowGaps(locations.map((location) => location.x));
   const y = narrowGaps(locations.map((location) => location.y));
   const [maxX, maxY] = [Math.max(...x, 1e-9), Math.max(...y, 1e-9)];
-  const width = Math.sqrt(area * SCREEN_RATIO);
-  let [scaleX, scaleY] = [width / maxX, width / SCREEN_RATIO / maxY];
+  const width = Math.sqrt(area * ratio);
+  let [scaleX, scaleY] = [width / maxX, width / ratio / maxY];
   scaleX = Math.min(scaleX, scaleY * MAX_STRETCH);
   scaleY = Math.min(scaleY, scaleX * MAX_STRETCH);
   return locations.map((_, i) => ({ x: (x[i] ?? 0) * scaleX, y: (y[i] ?? 0) * scaleY }));
@@ -203,8 +250,8 @@ export interface Box {
   /** The coordinates of the centre. */
   x: number;
   y: number;
-  readonly width: number;
-  readonly height: number;
+  width: number;
+  height: number;
 }
 
 const MAX_ROUNDS = 400;

@@ -3,8 +3,8 @@
  * so that every edge joins neighbouring layers or stays within one.
  *
  * Sweeps down and up sort each layer by the mean position of its neighbours in the layer before (barycentre heuristic);
- * then neighbours in a layer are exchanged while that lowers the cost. Small graphs start from several orders, and the
- * best result is used. Everything is deterministic.
+ * then neighbours in a layer are exchanged while that lowers the cost. A cycle within a layer keeps its order. Small graphs
+ * start from several orders, and the best result is used. Everything is deterministic.
  */
 import { type Adjacency, createRandom, maxOf, shuffle } from "./adjacency.ts";
 
@@ -17,6 +17,8 @@ export interface LayerGraph {
   readonly down: readonly (readonly number[])[];
   /** The neighbours within the layer. */
   readonly peers: readonly (readonly number[])[];
+  /** The cycles of peers, each by the numbers of its nodes. */
+  readonly cycles: readonly (readonly number[])[];
 }
 
 const SWEEPS = 16;
@@ -59,7 +61,73 @@ export function createLayerGraph(graph: Adjacency, layers: readonly number[]): L
       previous = next;
     }
   }
-  return { realCount, layers: all, up, down, peers };
+  return { realCount, layers: all, up, down, peers, cycles: findCycles(peers) };
+}
+
+/** A shorter cycle needs no order: all its nodes are neighbours. */
+const MIN_CYCLE = 4;
+
+/**
+ * The cycles within layers, each in its order. What hangs on a cycle does not belong to it. Parts with several cycles that
+ * share nodes, such as meshes, are left out.
+ */
+function findCycles(peers: readonly (readonly number[])[]): number[][] {
+  const degrees = Int32Array.from(peers, (list) => list.length);
+  const ends = [...degrees.keys()].filter((node) => (degrees[node] ?? 0) === 1);
+  // Nodes with one peer left are removed until only cycles and what is between them remain.
+  for (const end of ends) {
+    degrees[end] = 0;
+    for (const peer of peers[end] ?? []) {
+      degrees[peer] = (degrees[peer] ?? 0) - 1;
+      if (degrees[peer] === 1) ends.push(peer);
+    }
+  }
+  const cycles: number[][] = [];
+  const seen = new Uint8Array(peers.length);
+  for (const start of peers.keys()) {
+    if (seen[start] || (degrees[start] ?? 0) < 2) continue;
+    const cycle: number[] = [];
+    for (let next: number | undefined = start; next !== undefined; ) {
+      seen[next] = 1;
+      cycle.push(next);
+      next = (peers[next] ?? []).find((peer) => !seen[peer] && (degrees[peer] ?? 0) >= 2);
+    }
+    const isSimple = cycle.every((node) => degrees[node] === 2);
+    if (isSimple && cycle.length >= MIN_CYCLE) cycles.push(cycle);
+  }
+  return cycles;
+}
+
+/**
+ * Sorts a layer by the keys of its nodes. The nodes of a cycle stay together in the order of the cycle, turned so that
+ * their keys rise as far as possible. Its closing link is then the only one that is led around other nodes.
+ */
+function sortLayer(graph: LayerGraph, layer: number[], key: (node: number) => number): void {
+  const inLayer = graph.cycles.filter(([node = -1]) => layer.includes(node));
+  if (inLayer.length === 0) {
+    layer.sort((p, q) => key(p) - key(q));
+    return;
+  }
+  const members = new Set(inLayer.flat());
+  const blocks = [
+    ...layer.filter((node) => !members.has(node)).map((node) => [node]),
+    ...inLayer.map((cycle) => turnCycle(cycle, key)),
+  ].map((nodes) => ({ nodes, key: nodes.reduce((sum, node) => sum + key(node), 0) / nodes.length }));
+  blocks.sort((p, q) => p.key - q.key);
+  layer.splice(0, layer.length, ...blocks.flatMap(({ nodes }) => nodes));
+}
+
+/** The cycle in the direction and from the node with which the keys rise most along it. */
+function turnCycle(cycle: readonly number[], key: (node: number) => number): readonly number[] {
+  let [best, most]: [readonly number[], number] = [cycle, Number.NEGATIVE_INFINITY];
+  for (const nodes of [cycle, cycle.toReversed()]) {
+    for (let start = 0; start < nodes.length; start++) {
+      const turned = [...nodes.slice(start), ...nodes.slice(0, start)];
+      const rise = turned.reduce((sum, node, i) => sum + i * key(node), 0);
+      if (rise > most) [best, most] = [turned, rise];
+    }
+  }
+  return best;
 }
 
 /** The nodes of each layer from left to right. */
@@ -108,6 +176,8 @@ function initialOrder(graph: LayerGraph, start: number): number[][] {
       }
     }
   }
+  const index = indexesOf(graph, order);
+  if (graph.cycles.length > 0) for (const layer of order) sortLayer(graph, layer, (node) => index[node] ?? 0);
   return order;
 }
 
@@ -144,7 +214,7 @@ function sortByBarycentre(
       const others = near.length > 0 ? near : (after[node] ?? []);
       key.set(node, mean(others, position) ?? position[node] ?? 0);
     }
-    layer.sort((p, q) => (key.get(p) ?? 0) - (key.get(q) ?? 0));
+    sortLayer(graph, layer, (node) => key.get(node) ?? 0);
     for (const [i, node] of layer.entries()) position[node] = (i + 0.5) / layer.length;
   }
   return result;
@@ -169,6 +239,7 @@ function exchangeNeighbours(graph: LayerGraph, order: number[][]): void {
   const index = indexesOf(graph, order);
   const sortedUp = graph.up.map((list) => [...list]);
   const sortedDown = graph.down.map((list) => [...list]);
+  const inCycles = new Set(graph.cycles.flat());
   for (let round = 0; round < MAX_EXCHANGE_ROUNDS; round++) {
     const byIndex = (p: number, q: number) => (index[p] ?? 0) - (index[q] ?? 0);
     let exchanged = false;
@@ -177,7 +248,7 @@ function exchangeNeighbours(graph: LayerGraph, order: number[][]): void {
         sortedUp[node]?.sort(byIndex);
         sortedDown[node]?.sort(byIndex);
       }
-      if (exchangeInLayer(graph, order[l] ?? [], index, sortedUp, sortedDown)) exchanged = true;
+      if (exchangeInLayer(graph, order[l] ?? [], index, sortedUp, sortedDown, inCycles)) exchanged = true;
     }
     if (!exchanged) return;
   }
@@ -189,10 +260,12 @@ function exchangeInLayer(
   index: Int32Array,
   up: readonly (readonly number[])[],
   down: readonly (readonly number[])[],
+  fixed: ReadonlySet<number>,
 ): boolean {
   let exchanged = false;
   for (let i = 0; i + 1 < layer.length; i++) {
     const [u, v] = [layer[i] ?? 0, layer[i + 1] ?? 0];
+    if (fixed.has(u) || fixed.has(v)) continue;
     let gain = 0;
     for (const side of [up, down]) {
       const [p, q] = [side[u] ?? [], side[v] ?? []];

@@ -109,12 +109,8 @@ export function enforceSpacing(desired: readonly number[], steps: readonly numbe
 }
 
 const MAX_LAYERS = 10;
-/**
- * The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them, and the distance
- * from hosts may score worse than what is found in the links alone.
- */
+/** The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them. */
 const MAX_SCORE = 0.15;
-const MAX_SCORE_OF_HOSTS = 0.3;
 const MAX_SCORE_OF_ANNOTATIONS = 0.75;
 /** The largest graph whose centre is a candidate, because finding it needs the distances of all pairs. */
 const MAX_NODES_FOR_CENTRE = 1500;
@@ -123,33 +119,24 @@ const MAX_NODES_FOR_CENTRE = 1500;
  * Decides whether a connected graph is a hierarchy (leaf and spine, a tree, core and access) and assigns each node a
  * layer: 0 is the top and no layer is empty. Undefined when the graph is not a hierarchy.
  *
- * The layers are those of the annotations, or else the distance from the nodes with hosts, or else the best of several
- * candidates: the distance from the nodes of highest degree, from those of lowest degree, and from the centre. In a
- * hierarchy edges join adjacent layers, and each layer is at least as wide as the one above. Rings, meshes and tori score
- * badly with every candidate and get another layout.
+ * The layers are those of the annotations, or else the best of several candidates: the distance from the nodes of highest
+ * degree, from those of lowest degree, from those up to the median degree, and from the centre. Hosts do not count,
+ * because they come and go, and the map would differ with them. In a hierarchy edges join adjacent layers, and each layer
+ * is at least as wide as the one above. Rings, meshes and tori score badly with every candidate and get another layout.
  */
 export function assignLayers(graph: Adjacency): number[] | undefined {
   if (graph.nodes.length < 3) return undefined;
   const annotated = annotatedLayers(graph);
   if (annotated !== undefined && scoreLayers(graph, annotated) <= MAX_SCORE_OF_ANNOTATIONS) return annotated;
-  const fromHosts = layersFromHosts(graph);
-  if (fromHosts !== undefined && scoreLayers(graph, fromHosts) <= MAX_SCORE_OF_HOSTS) return fromHosts;
   let best: number[] | undefined;
-  let bestScore = MAX_SCORE;
+  let [bestScore, bestDepth] = [MAX_SCORE, 0];
   for (const candidate of candidateLayers(graph)) {
-    const score = scoreLayers(graph, candidate);
-    if (score < bestScore || (score === bestScore && best === undefined)) {
-      best = candidate;
-      bestScore = score;
-    }
+    const [score, depth] = [scoreLayers(graph, candidate), maxOf(candidate)];
+    // Of equal scores, the deeper hierarchy is better: distribution switches often have more links than the core above.
+    if (score > bestScore || (score === bestScore && depth <= bestDepth)) continue;
+    [best, bestScore, bestDepth] = [candidate, score, depth];
   }
   return best;
-}
-
-/** The layers by distance from the nodes with hosts, which are at the bottom. Undefined when no node has hosts. */
-function layersFromHosts(graph: Adjacency): number[] | undefined {
-  const bottom = [...graph.nodes.keys()].filter((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
-  return bottom.length > 0 ? layersFromBottom(graph, bottom) : undefined;
 }
 
 function layersFromBottom(graph: Adjacency, bottom: readonly number[]): number[] {
@@ -158,18 +145,22 @@ function layersFromBottom(graph: Adjacency, bottom: readonly number[]): number[]
   return [...heights].map((height) => maxHeight - height);
 }
 
-/** Yields the most reliable candidate first, because the first one of equal scores is used. */
+/** Yields the most reliable candidate first, because the first one of equal scores and depths is used. */
 function* candidateLayers(graph: Adjacency): Generator<number[]> {
   const degrees = graph.neighbours.map((list) => list.length);
-  const maxDegree = maxOf(degrees);
-  const minDegree = minOf(degrees);
+  const sorted = degrees.toSorted((p, q) => p - q);
+  const [minDegree = 0, maxDegree = 0] = [sorted[0], sorted.at(-1)];
+  const medianDegree = sorted[sorted.length >> 1] ?? 0;
   const nodesWhere = (test: (node: number) => boolean) => [...degrees.keys()].filter(test);
   const layersFromTop = (top: number[]) => [...shortestDistances(graph, top)];
   yield layersFromTop(nodesWhere((node) => (degrees[node] ?? 0) >= maxDegree * 0.7));
-  yield layersFromBottom(
-    graph,
-    nodesWhere((node) => degrees[node] === minDegree),
-  );
+  // Most devices of a hierarchy are at its bottom. Some of them may have fewer uplinks than the others.
+  for (const highest of new Set([minDegree, medianDegree])) {
+    yield layersFromBottom(
+      graph,
+      nodesWhere((node) => (degrees[node] ?? 0) <= highest),
+    );
+  }
   if (graph.nodes.length > MAX_NODES_FOR_CENTRE) return;
   const eccentricities = nodesWhere(() => true).map((node) => maxOf(shortestDistances(graph, [node])));
   const radius = minOf(eccentricities);

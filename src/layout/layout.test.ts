@@ -11,6 +11,7 @@ import {
 } from "./adjacency.ts";
 import { assignLayers, enforceSpacing } from "./layered.ts";
 import { layoutNetwork } from "./layout.ts";
+import { LinkRouter } from "./link-router.ts";
 
 const SPACING: Size = { width: 120, height: 60 };
 
@@ -117,18 +118,46 @@ describe("layers", () => {
     expect(layerSizes(annotated)).toEqual([1, 2, 3]);
   });
 
-  test("nodes with leaves that are not drawn are at the bottom", () => {
-    // Without leaves, a chain of three pairs is the same upside down.
+  test("switches at the bottom may have one uplink or two", () => {
     const edges: [number, number][] = [];
-    for (const a of [0, 1]) for (const b of [2, 3]) edges.push([a, b]);
-    for (const a of [2, 3]) for (const b of [4, 5]) edges.push([a, b]);
-    const input = numberedGraph(6, edges);
-    const nodes = input.nodes.map((node, i) => ({ ...node, leaves: i < 2 ? 5 : 0 }));
-    const { points } = layoutNetwork({ ...input, nodes }, SPACING);
-    const y = (node: number) => points[node]?.y ?? 0;
-    expect(y(0)).toBeGreaterThan(y(2));
-    expect(y(2)).toBeGreaterThan(y(4));
+    for (const distribution of [2, 3, 4, 5]) for (const core of [0, 1]) edges.push([core, distribution]);
+    for (let access = 6; access < 30; access++) {
+      const pair = access % 2 === 0 ? [2, 3] : [4, 5];
+      for (const distribution of pair.slice(access % 5 === 0 ? 1 : 0)) edges.push([distribution, access]);
+    }
+    expect(layerSizes(numberedGraph(30, edges))).toEqual([2, 4, 24]);
   });
+});
+
+test("a ring within an annotated layer is in the order of the ring, and its closing link is led around the outside", () => {
+  // Two cores, a ring of distribution switches whose numbers are not in its order, and two access switches on each.
+  const ring = [2, 6, 4, 8, 3, 7, 5, 9];
+  const edges: [number, number][] = [[0, 1]];
+  for (const [i, node] of ring.entries()) edges.push([node, ring[(i + 1) % ring.length] ?? 0]);
+  edges.push([0, 2], [1, 3]);
+  for (const node of ring) edges.push([node, node * 2 + 6], [node, node * 2 + 7]);
+  const layers = Array.from({ length: 26 }, (_, node) => (node < 2 ? 0 : node < 10 ? 1 : 2));
+  const { points } = layoutNetwork(numberedGraph(26, edges, layers), SPACING);
+  const at = (node: number) => points[node] ?? { x: 0, y: 0 };
+  const drawn = ring.toSorted((p, q) => at(p).x - at(q).x);
+  expect(new Set(ring.map((node) => at(node).y)).size).toBe(1);
+  for (const [i, node] of drawn.entries()) {
+    const next = drawn[(i + 1) % drawn.length] ?? 0;
+    expect(edges.some(([a, b]) => (a === node && b === next) || (a === next && b === node))).toBe(true);
+  }
+  /** The heights at which the closing link bends, when the drawing is as it is or upside down. */
+  const bendsOfClosingLink = (sign: 1 | -1) => {
+    const router = new LinkRouter({ box: { width: 40, height: 30 }, gutter: { width: 80, height: 30 } });
+    for (const [node, { x, y }] of points.entries()) router.place(node, { x, y: y * sign });
+    for (const [a, b] of edges) router.connect(a, b);
+    router.update();
+    const route = router.route(drawn[0] ?? 0, drawn.at(-1) ?? 0) ?? [];
+    return [...route].filter((_, i) => i % 2 === 1).slice(1, -1);
+  };
+  // The cores have two links to the ring and the access switches sixteen, so the outside is on the side of the cores.
+  const row = at(2).y;
+  expect(Math.max(...bendsOfClosingLink(1))).toBeLessThan(row - 15);
+  expect(Math.min(...bendsOfClosingLink(-1))).toBeGreaterThan(-row + 15);
 });
 
 describe("layout", () => {

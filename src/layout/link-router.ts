@@ -38,6 +38,11 @@ const MAX_BOXES_WITHOUT_LIMIT = 500;
 const MAX_OBSTACLES_OF_LARGE = 32;
 const MAX_TESTS_OF_LARGE = 100_000_000;
 const MAX_BOXES = 2 ** 24;
+/**
+ * The extra length of a bend above or below a box for each link that leaves the box on that side. It decides only between
+ * routes of the same length: the link that closes a ring in a row is led around the side without links.
+ */
+const SIDE_COST = 0.01;
 
 interface Link {
   readonly a: number;
@@ -118,7 +123,7 @@ export class LinkRouter {
     const before = pending.map(({ key }) => this.#links.get(key)?.points);
     for (const { key } of pending) this.#drop(key);
     const changed: number[] = [];
-    const input = this.#detourInput();
+    const input = this.#detourInput(this.#countSides(pending));
     for (const [i, { key, a, b }] of pending.entries()) {
       const link = this.#routeLink(input, a, b);
       if (!link) continue;
@@ -201,7 +206,23 @@ export class LinkRouter {
     }
   }
 
-  #detourInput(): DetourInput {
+  /** The number of links that lead up from each box, at twice its number, and of those that lead down, at the next key. */
+  #countSides(pending: readonly Pick<Link, "a" | "b">[]): Map<number, number> {
+    const counts = new Map<number, number>();
+    const add = (box: number, isBelow: boolean) => {
+      const key = box * 2 + (isBelow ? 1 : 0);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    };
+    for (const { a, b } of [...this.#links.values(), ...pending]) {
+      const [p, q] = [this.#boxes.get(a), this.#boxes.get(b)];
+      if (!p || !q || p.y === q.y) continue;
+      add(a, q.y > p.y);
+      add(b, q.y < p.y);
+    }
+    return counts;
+  }
+
+  #detourInput(sides: ReadonlyMap<number, number>): DetourInput {
     const isLarge = this.#boxes.size > MAX_BOXES_WITHOUT_LIMIT;
     const bendLength = this.#size.height / 2;
     return {
@@ -213,7 +234,9 @@ export class LinkRouter {
       bendCost: (box, corner) => {
         const lanes = this.#lanes.get(cornerKey({ box, corner }));
         const used = lanes === undefined ? 0 : lanes.reduce((sum, count) => sum + count, 0);
-        return bendLength + used * LANE_GAP * 2;
+        const isBelow = (CORNERS[corner]?.y ?? 0) > 0;
+        const besides = sides.get(box * 2 + (isBelow ? 1 : 0)) ?? 0;
+        return bendLength + used * LANE_GAP * 2 + besides * SIDE_COST;
       },
     };
   }

@@ -245,10 +245,10 @@ describe("history", () => {
   });
 
   test("the histogram counts changes in equal intervals; the end is exclusive", async () => {
-    expect(log.histogram(0, 4000, 4)).toEqual([0, 3, 3, 0]);
-    expect(log.histogram(1000, 2500, 3)).toEqual([3, 0, 0]);
-    expect(log.histogram(0, 3_600_001, 2)).toEqual([6, 4]);
-    expect(log.histogram(5000, 6000, 2)).toEqual([0, 0]);
+    expect(log.histogram(0, 4000, 4).counts).toEqual([0, 3, 3, 0]);
+    expect(log.histogram(1000, 2500, 3).counts).toEqual([3, 0, 0]);
+    expect(log.histogram(0, 3_600_001, 2).counts).toEqual([6, 4]);
+    expect(log.histogram(5000, 6000, 2).counts).toEqual([0, 0]);
   });
 
   test("the histogram counts the same after pruning, and in a file that is opened again", async () => {
@@ -257,11 +257,57 @@ describe("history", () => {
     await appendAll(log, 1, 10);
     await log.writeSnapshot(snapshotOf(4, [record("page")]));
     await log.prune(5000, Number.POSITIVE_INFINITY);
-    expect(log.histogram(0, 12_000, 3)).toEqual([0, 3, 3]);
+    expect(log.histogram(0, 12_000, 3).counts).toEqual([0, 3, 3]);
     await log.close();
     const again = openEmbeddedLog(path);
     await again.append(batchOf(11));
-    expect(again.histogram(0, 12_000, 3)).toEqual([0, 3, 4]);
+    expect(again.histogram(0, 12_000, 3).counts).toEqual([0, 3, 4]);
+    await again.close();
+  });
+
+  test("the histogram counts faults and recoveries, also after pruning and in a file that is opened again", async () => {
+    const device = (available: boolean) =>
+      `{"id":"d","available":${available},"annotations":{"available":"false"}}`;
+    // The free texts of a link follow its state.
+    const link = (state: string) => `{"type":"DIRECT","state":"${state}","annotations":{"state":"INACTIVE"}}`;
+    const [up, down] = [device(true), device(false)];
+    const entry = (kind: "devices" | "links" | "hosts", before: string | null, after: string | null) =>
+      ({
+        kind,
+        id: kind,
+        before,
+        after,
+        changed: before && after ? [kind === "links" ? "state" : "available"] : [],
+      }) as const;
+    const history: LogEntry[][] = [
+      [entry("devices", null, up), entry("links", null, link("ACTIVE")), entry("hosts", null, "{}")],
+      [entry("devices", up, down), entry("links", link("ACTIVE"), link("INACTIVE"))],
+      [{ ...entry("devices", down, down), changed: ["annotations"] }],
+      [entry("devices", down, up), entry("links", link("INACTIVE"), link("ACTIVE"))],
+      [entry("links", link("ACTIVE"), null), entry("hosts", "{}", null)],
+      [entry("devices", up, null)],
+      // Two were removed, so that the third addition is something new.
+      [entry("links", null, link("ACTIVE")), entry("devices", null, up), entry("devices", null, up)],
+    ];
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    for (const [n, entries] of history.entries())
+      await log.append({ revision: n + 1, time: 1000 * (n + 1), entries });
+    const spans = log.histogram(1000, 8000, 7);
+    expect(spans).toEqual({
+      counts: [3, 2, 1, 2, 2, 1, 3],
+      faults: [0, 2, 0, 0, 1, 1, 0],
+      recoveries: [0, 0, 0, 2, 0, 0, 2],
+    });
+    await log.writeSnapshot(snapshotOf(3, [record("page")]));
+    await log.prune(5000, Number.POSITIVE_INFINITY);
+    await log.close();
+    const again = openEmbeddedLog(path);
+    expect(again.histogram(4000, 8000, 4)).toEqual({
+      counts: spans.counts.slice(3),
+      faults: spans.faults.slice(3),
+      recoveries: spans.recoveries.slice(3),
+    });
     await again.close();
   });
 });

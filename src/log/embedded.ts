@@ -19,9 +19,11 @@ import { WorkerLostError } from "../lib/request-worker.ts";
 import type { Paced } from "../lib/steps.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { isKind } from "../model/ids.ts";
+import { availabilityEventOf } from "../model/incident.ts";
 import { decodeEntries, decompress, encodeEntries, partsOf } from "./batch-codec.ts";
 import {
   type Batch,
+  type ChangeHistogram,
   forStoreKinds,
   type Log,
   type LogEntry,
@@ -35,7 +37,7 @@ import {
   type WriteFailure,
 } from "./log.ts";
 import { IN_MEMORY, type LogFile, type LogFileOptions, openLogFile } from "./log-file.ts";
-import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
+import { type BatchCounts, type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 const PAGES_PER_BLOCK = 16;
@@ -76,6 +78,18 @@ export interface EmbeddedLogOptions extends LogFileOptions {
   readonly retry?: { readonly clock: Clock; readonly logger: Logger };
   /** The module of the writer thread. */
   readonly worker?: URL;
+}
+
+/** Counts one change of a batch. The internal kinds are not counted, because the interface does not show them. */
+function addToCounts(counts: BatchCounts, entry: LogEntry): void {
+  if (!isKind(entry.kind)) return;
+  counts.changes++;
+  const event = availabilityEventOf(entry);
+  if (event === undefined) return;
+  if (event === "added") counts.added++;
+  else if (event === "removed") counts.removed++;
+  else if (event === "recovered") counts.up++;
+  else counts.down++;
 }
 
 /** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
@@ -163,14 +177,16 @@ export class EmbeddedLog implements Log {
 
   async #store({ revision, time, entries }: Batch, position?: string): Promise<void> {
     const parts: BatchPart[] = [];
+    const counts: BatchCounts = { changes: 0, down: 0, up: 0, removed: 0, added: 0 };
     for (const part of partsOf(entries)) {
       if (parts.length > 0) await yieldToLoop();
-      // The histogram counts the public kinds only: the other kinds are internal records that the interface does not show.
-      const changes = part.filter(({ kind }) => isKind(kind)).length;
-      parts.push({ bytes: encodeEntries(part), changes });
+      const before = counts.changes;
+      for (const entry of part) addToCounts(counts, entry);
+      parts.push({ bytes: encodeEntries(part), changes: counts.changes - before });
     }
     try {
-      await this.#write({ op: "append", revision, time, parts, ...(position !== undefined && { position }) });
+      const stored = { revision, time, parts, counts, ...(position !== undefined && { position }) };
+      await this.#write({ op: "append", ...stored });
     } catch (error) {
       const wasLost = error instanceof LogError && error.cause instanceof WorkerLostError;
       if (!wasLost || this.timeOf(revision) === undefined) throw error;
@@ -351,20 +367,29 @@ export class EmbeddedLog implements Log {
   }
 
   /** Subtracts running totals, so that the number of look-ups depends on the buckets and not on the batches. */
-  histogram(from: number, to: number, buckets: number): readonly number[] {
+  histogram(from: number, to: number, buckets: number): ChangeHistogram {
     const width = (to - from) / buckets;
     const bounds = Array.from({ length: buckets + 1 }, (_, i) => from + i * width);
+    const totalAt = (column: string, table: string) =>
+      `ifnull((SELECT ${column} FROM ${table} WHERE revision <= bound.revision ORDER BY revision DESC LIMIT 1), 0)`;
     const totals = this.#db
-      .query<{ total: number }, { bounds: string; oldest: number }>(
-        `SELECT (SELECT changes FROM running_total
-                 WHERE revision <= max($oldest, ifnull(
-                   (SELECT revision FROM batch WHERE time < bound.value ORDER BY time DESC, revision DESC LIMIT 1), 0))
-                 ORDER BY revision DESC LIMIT 1) AS total
-         FROM json_each($bounds) AS bound ORDER BY bound.key`,
+      .query<{ changes: number; faults: number; recoveries: number }, { bounds: string; oldest: number }>(
+        `WITH bound AS MATERIALIZED (
+           SELECT key, max($oldest, ifnull(
+             (SELECT revision FROM batch WHERE time < value ORDER BY time DESC, revision DESC LIMIT 1), 0)) AS revision
+           FROM json_each($bounds))
+         SELECT ${totalAt("changes", "running_total")} AS changes, ${totalAt("faults", "fault_total")} AS faults,
+           ${totalAt("recoveries", "fault_total")} AS recoveries
+         FROM bound ORDER BY key`,
       )
-      .all({ bounds: JSON.stringify(bounds), oldest: this.#stats.oldest })
-      .map(({ total }) => total);
-    return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
+      .all({ bounds: JSON.stringify(bounds), oldest: this.#stats.oldest });
+    const differences = (name: "changes" | "faults" | "recoveries") =>
+      totals.slice(1).map((total, i) => total[name] - (totals[i]?.[name] ?? 0));
+    return {
+      counts: differences("changes"),
+      faults: differences("faults"),
+      recoveries: differences("recoveries"),
+    };
   }
 
   prune(keepSince: number, maxBytes: number): Promise<void> {

@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS snapshot (
   revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS running_total (revision INTEGER PRIMARY KEY, changes INTEGER NOT NULL);
 INSERT INTO running_total SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM running_total);
+CREATE TABLE IF NOT EXISTS fault_total (
+  revision INTEGER PRIMARY KEY, faults INTEGER NOT NULL, recoveries INTEGER NOT NULL, removed INTEGER NOT NULL);
 `;
 
 export interface LogFile {

@@ -82,6 +82,19 @@ export interface Snapshot extends SnapshotFacts {
   readonly pages: Readonly<Record<StoreKind, readonly PageRecord[]>>;
 }
 
+/** Numbers of each interval of a histogram. */
+export interface ChangeHistogram {
+  /** Changes of the public kinds. */
+  readonly counts: readonly number[];
+  /** Devices that became unavailable, links that became inactive, and devices and links that were removed. */
+  readonly faults: readonly number[];
+  /**
+   * Devices that became available, links that became active, and devices and links that were added while more were removed
+   * than added again.
+   */
+  readonly recoveries: readonly number[];
+}
+
 export interface LogStats {
   /** The lowest revision whose state can be reconstructed. */
   readonly oldest: number;
@@ -149,8 +162,8 @@ export interface LocalHistory {
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;
-  /** The number of changes in each of `buckets` equal intervals between two times. */
-  histogram(from: number, to: number, buckets: number): readonly number[];
+  /** The number of changes, and of faults and recoveries among them, in each of `buckets` equal intervals between two times. */
+  histogram(from: number, to: number, buckets: number): ChangeHistogram;
   /** Deletes history that is older than `keepSince` or exceeds `maxBytes`. Batches may be appended meanwhile. */
   prune(keepSince: number, maxBytes: number): Promise<void>;
   stats(): LogStats;

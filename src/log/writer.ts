@@ -15,10 +15,24 @@ const ROWS_PER_SLICE = 200;
 const TOTALS_PER_SLICE = 10_000;
 const FREE_PAGES_PER_SLICE = 1000;
 
+/** The numbers of a batch that the histogram needs. */
+export interface BatchCounts {
+  /** Changes without internal records. */
+  changes: number;
+  /** Devices that became unavailable and links that became inactive. */
+  down: number;
+  /** Devices that became available and links that became active. */
+  up: number;
+  /** Devices and links that were removed. */
+  removed: number;
+  /** Devices and links that were added. */
+  added: number;
+}
+
 /** One part of a batch, whose entries are encoded. */
 export interface BatchPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Number of changes for the histogram, without internal records. */
+  /** Number of changes, without internal records. */
   readonly changes: number;
 }
 
@@ -46,6 +60,7 @@ export type WriteRequest =
       readonly revision: number;
       readonly time: number;
       readonly parts: readonly BatchPart[];
+      readonly counts: BatchCounts;
       readonly position?: string;
     }
   | { readonly op: "storePosition"; readonly position: string }
@@ -53,6 +68,8 @@ export type WriteRequest =
   | { readonly op: "storeSnapshot"; readonly row: SnapshotRow; readonly position?: string }
   | { readonly op: "dropSnapshot"; readonly revision: number }
   | { readonly op: "prune"; readonly keepSince: number; readonly maxBytes: number };
+
+type AppendRequest = Extract<WriteRequest, { op: "append" }>;
 
 export class LogWriter {
   readonly #db: Database;
@@ -70,7 +87,7 @@ export class LogWriter {
   async write(request: WriteRequest): Promise<void> {
     switch (request.op) {
       case "append":
-        return this.#append(request.revision, request.time, request.parts, request.position);
+        return this.#append(request);
       case "storePosition":
         return storePosition(this.#db, request.position);
       case "storePages":
@@ -84,7 +101,7 @@ export class LogWriter {
     }
   }
 
-  #append(revision: number, time: number, parts: readonly BatchPart[], position: string | undefined): void {
+  #append({ revision, time, parts, counts, position }: AppendRequest): void {
     const insert = this.#db.query(
       "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -94,10 +111,8 @@ export class LogWriter {
     );
     const rows = parts.map(({ bytes, changes }) => ({ data: compress(bytes), changes }));
     this.#db.transaction(() => {
-      addToTotal.run(
-        revision,
-        rows.reduce((sum, { changes }) => sum + changes, 0),
-      );
+      addToTotal.run(revision, counts.changes);
+      this.#addFaults(revision, counts);
       for (const [part, { data, changes }] of rows.entries()) {
         insert.run(revision, part, time, changes, data.length, data);
       }
@@ -105,6 +120,26 @@ export class LogWriter {
     })();
     const bytes = rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes);
     this.#update({ newest: revision, bytes });
+  }
+
+  /** A batch without faults and recoveries has no row in `fault_total`: the one before it applies. */
+  #addFaults(revision: number, { down, up, removed, added }: BatchCounts): void {
+    const last = this.#db
+      .query<{ faults: number; recoveries: number; removed: number }, []>(
+        "SELECT faults, recoveries, removed FROM fault_total ORDER BY revision DESC LIMIT 1",
+      )
+      .get();
+    const stillRemoved = (last?.removed ?? 0) + removed;
+    const returned = Math.min(added, stillRemoved);
+    if (down + up + removed + returned === 0) return;
+    this.#db
+      .query("INSERT INTO fault_total (revision, faults, recoveries, removed) VALUES (?, ?, ?, ?)")
+      .run(
+        revision,
+        (last?.faults ?? 0) + down + removed,
+        (last?.recoveries ?? 0) + up + returned,
+        stillRemoved - returned,
+      );
   }
 
   #storePages({ bytes, pages, isCompressed }: PageBlock): void {
@@ -155,7 +190,8 @@ export class LogWriter {
       this.#update({ oldest: next.revision, oldestTime: next.time, snapshots });
       await this.#deleteInSlices("batch", "revision <= $bound", next.revision);
       // The total of the oldest revision stays, because the histogram subtracts it from later totals.
-      await this.#deleteTotals(next.revision);
+      await this.#deleteTotals("running_total", next.revision);
+      await this.#deleteTotals("fault_total", next.revision);
       await this.#deleteUnreferencedPages();
       await this.#vacuum();
     }
@@ -190,12 +226,14 @@ export class LogWriter {
     }
   }
 
-  async #deleteTotals(before: number): Promise<void> {
+  /** Deletes the totals before the one that applies at `revision`. */
+  async #deleteTotals(table: string, revision: number): Promise<void> {
     const deleteSlice = this.#db.query<unknown, [number]>(
-      `DELETE FROM running_total WHERE revision IN
-       (SELECT revision FROM running_total WHERE revision < ? ORDER BY revision LIMIT ${TOTALS_PER_SLICE})`,
+      `DELETE FROM ${table} WHERE revision IN
+       (SELECT revision FROM ${table} WHERE revision < (SELECT max(revision) FROM ${table} WHERE revision <= ?)
+        ORDER BY revision LIMIT ${TOTALS_PER_SLICE})`,
     );
-    while (deleteSlice.run(before).changes > 0) await yieldToLoop();
+    while (deleteSlice.run(revision).changes > 0) await yieldToLoop();
   }
 
   /** Keeps pages above the highest referenced id, because they may belong to a snapshot that is still being written. */

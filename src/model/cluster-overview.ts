@@ -40,7 +40,7 @@ const EngineServer = Type.Object(
     lag: Type.Optional(int64("Number of operations that the server is behind the leader.")),
     offlineSince: Type.Optional(
       int64(
-        "The time at which the leader last heard of a server that is offline, in epoch milliseconds. Absent if the leader has not heard of the server since it became the leader.",
+        "The time since which a server is offline, in epoch milliseconds, as the leader or a node has seen it; absent if none of them has.",
       ),
     ),
   },

@@ -25,6 +25,38 @@ export const Alarm = Type.Object(
 );
 export type Alarm = Type.Static<typeof Alarm>;
 
+/** A change of a stored value, as the log has it. */
+interface StoredChange {
+  readonly kind: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly changed: readonly string[];
+}
+
+/**
+ * What a change of a device or link means for the network: one of the events of an alarm, the end of one (`recovered`), or an
+ * addition. Undefined for every other change.
+ *
+ * The JSON text is searched and not parsed, because this is called for each change of a batch that is written. Only a device
+ * has a boolean `available`, and the `state` of a link is before all its free texts.
+ */
+export function availabilityEventOf(
+  change: StoredChange,
+): Alarm["event"] | "recovered" | "added" | undefined {
+  const { kind, before, after, changed } = change;
+  if (kind !== "devices" && kind !== "links") return undefined;
+  if (after === null) return before === null ? undefined : "removed";
+  if (before === null) return "added";
+  if (kind === "devices") {
+    if (!changed.includes("available")) return undefined;
+    return after.includes('"available":false') ? "unavailable" : "recovered";
+  }
+  if (!changed.includes("state")) return undefined;
+  return after.startsWith(INACTIVE_STATE, after.indexOf(STATE_KEY)) ? "inactive" : "recovered";
+}
+const STATE_KEY = '"state":';
+const INACTIVE_STATE = `${STATE_KEY}"INACTIVE"`;
+
 const moment = (which: string) =>
   Type.Object(
     {

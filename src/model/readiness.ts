@@ -6,6 +6,19 @@ import Type from "typebox";
 import { int64, text } from "./schema-parts.ts";
 import { SourceStatus } from "./source-status.ts";
 
+const LostMember = Type.Object(
+  {
+    kind: Type.Enum(["node", "server"], {
+      $id: "LostMemberKind",
+      description: "A node of the cluster, or a NATS server that stores its log.",
+    }),
+    name: Type.String(),
+    since: int64("The time since which nothing was heard of it, in epoch milliseconds."),
+  },
+  { $id: "LostMember" },
+);
+export type LostMember = Readonly<Type.Static<typeof LostMember>>;
+
 const ClusterReadiness = Type.Object(
   {
     name: Type.String(),
@@ -20,6 +33,11 @@ const ClusterReadiness = Type.Object(
     error: Type.Optional(Type.String()),
     since: Type.Optional(
       int64("The time since which the condition or the error exists, in epoch milliseconds."),
+    ),
+    lost: Type.Optional(
+      Type.Array(LostMember, {
+        description: "The nodes and NATS servers that are lost, until they return; absent if none is.",
+      }),
     ),
   },
   {

@@ -6,7 +6,7 @@
  * are resolved before (`bound-filters.ts`).
  */
 
-import { ipKey } from "../model/address.ts";
+import { canonicalIp, canonicalMac, ipKey, ipKeyRange } from "../model/address.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
@@ -185,7 +185,7 @@ export function sourceFilter(names: readonly string[]): Filter {
   };
 }
 
-/** Matches entities that are flagged with conflicting claims, or those that are not. */
+/** Matches entities that are flagged with contradictory reports, or those that are not. */
 export const conflictFilter = (wanted: boolean): Filter => ({
   matches: (entity) => hasConflict(entity) === wanted,
   ...(wanted && { substrings: ['"conflict":'], indexRanges: flaggedIn("conflict"), exact: true }),
@@ -214,22 +214,38 @@ export function driftFilter(states: readonly DriftState[]): Filter {
 }
 const DRIFT_MEMBER: readonly string[] = ['"drift":{'];
 
-/** Matches a substring of any string value in the entity, ignoring case. Keys are not searched. */
+/**
+ * Matches an entity that contains every word as a substring of a string value, ignoring case. Keys are not searched. As in
+ * the search, a MAC address matches in any spelling, and an address or a block matches the addresses that it contains.
+ */
 export function textFilter(text: string): Filter {
-  const lowerCase = text.toLowerCase();
-  return {
-    matches: (entity) => containsText(entity, lowerCase),
-    ...(UNESCAPED_ASCII.test(lowerCase) && { substringAnyCase: lowerCase }),
-  };
+  const words = text.toLowerCase().match(/\S+/g) ?? [text];
+  const mac = canonicalMac(text.trim())?.toLowerCase();
+  const range = ipKeyRange(text.trim());
+  const hasWords = (entity: Entity) =>
+    words.every((word) => hasValue(entity, (value) => value.includes(word)));
+  const [longest = ""] = words.toSorted((a, b) => b.length - a.length);
+  // Only words are substrings of every match: an address of a block may have another text.
+  if (mac === undefined && !range)
+    return { matches: hasWords, ...(UNESCAPED_ASCII.test(longest) && { substringAnyCase: longest }) };
+  const isAddress = (value: string) =>
+    (mac !== undefined && value.includes(mac)) || (range !== undefined && isAddressIn(value, range));
+  return { matches: (entity) => hasWords(entity) || hasValue(entity, isAddress) };
+}
+
+function isAddressIn(value: string, { from, to }: { readonly from: string; readonly to: string }): boolean {
+  const address = canonicalIp(value);
+  return address !== undefined && isInRanges(ipKey(address), [[from, to]]);
 }
 
 /** Printable ASCII that JSON does not escape. */
 const UNESCAPED_ASCII = /^[ !#-[\]-~]+$/;
 
-function containsText(value: unknown, lowerCase: string): boolean {
-  if (typeof value === "string") return value.toLowerCase().includes(lowerCase);
+/** Whether a string in the value, in lower case, passes the test. */
+function hasValue(value: unknown, test: (lowerCase: string) => boolean): boolean {
+  if (typeof value === "string") return test(value.toLowerCase());
   if (value === null || typeof value !== "object") return false;
-  return Object.values(value).some((inner) => containsText(inner, lowerCase));
+  return Object.values(value).some((inner) => hasValue(inner, test));
 }
 
 /** Matches hosts with an address in one of the ranges of `ipKey`. */

@@ -8,6 +8,7 @@ import type { LogEntry } from "../log/log.ts";
 import { cableId } from "../model/cable.ts";
 import {
   type Alarm,
+  availabilityEventOf,
   INCIDENT_GAP_MS,
   type Incident,
   type IncidentSearch,
@@ -152,16 +153,10 @@ function* alarmsBetween(
   }
 }
 
-function alarmOf({ kind, id, before, after, changed }: LogEntry): Alarm | undefined {
-  if (kind !== "devices" && kind !== "links") return undefined;
-  const isRemoved = after === null && before !== null;
-  if (kind === "devices") {
-    if (isRemoved) return { resource: kind, id, event: "removed" };
-    const isDown = after !== null && changed.includes("available") && !parseStored(kind, after).available;
-    return isDown ? { resource: kind, id, event: "unavailable" } : undefined;
-  }
-  if (isRemoved) return { resource: kind, id, cable: cableId(parseStored(kind, before)), event: "removed" };
-  const link = after !== null && changed.includes("state") ? parseStored(kind, after) : undefined;
-  if (link?.state !== "INACTIVE") return undefined;
-  return { resource: kind, id, cable: cableId(link), event: "inactive" };
+function alarmOf(entry: LogEntry): Alarm | undefined {
+  const { kind, id, before, after } = entry;
+  const event = availabilityEventOf(entry);
+  if (event === undefined || event === "recovered" || event === "added") return undefined;
+  if (kind !== "links") return { resource: "devices", id, event };
+  return { resource: kind, id, cable: cableId(parseStored(kind, after ?? before ?? "")), event };
 }

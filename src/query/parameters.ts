@@ -154,7 +154,7 @@ export const PARAMETERS = {
   },
   q: {
     description:
-      "Of a list: a substring of any string field, upper or lower case. Of a problem: of its id or text. Of the search: what to search for.",
+      "Of a list: words, each a substring of any string field, upper or lower case; or a MAC address in any spelling, an IP address or a CIDR block. Of a problem: a substring of its id or text. Of the search: what to search for.",
     schema: { type: "string", minLength: 1 },
     handle: addText,
   },
@@ -169,7 +169,7 @@ export const PARAMETERS = {
     handle: addFilter(({ values }) => sourceFilter(values)),
   },
   conflict: {
-    description: "True: flagged with conflicting claims (`annotations.conflict`); false: not flagged.",
+    description: "True: flagged with contradictory reports (`annotations.conflict`); false: not flagged.",
     schema: { type: "boolean" },
     handle: addFilter((parameter) => {
       const wanted = parseBoolean(parameter);

@@ -64,12 +64,35 @@ describe.each([
   });
 });
 
-test("inside the interface a browser gets the problem too, and without credentials it gets neither", async () => {
+test("inside the interface a browser gets the problem too", async () => {
   const headers = { accept: BROWSERS.Firefox };
   for (const path of ["/controller/v1/nothing", "/controller/v9", "/controller/v1/devices/x"])
     expect((await h.fetch(path, { headers })).headers.get("content-type")).toBe("application/problem+json");
-  for (const path of ["/nothing", "/docs", "/docs/errors"])
-    expect((await fetch(h.url + path, { headers })).status).toBe(401);
+});
+
+test("a browser that is refused gets a short page that loads nothing; programs and scripts get the problem", async () => {
+  const get = (path: string, headers: Record<string, string>) => fetch(h.url + path, { headers });
+  for (const path of ["/", "/nothing", "/docs", "/controller/v1/devices"]) {
+    const response = await get(path, { accept: BROWSERS.Firefox });
+    const html = await response.text();
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      401,
+      "text/html; charset=utf-8",
+    ]);
+    expect(response.headers.get("www-authenticate")).toStartWith("Basic ");
+    expect(html).toContain("needs a user name and a password");
+    expect(html).not.toMatch(/<link|<img|src=/);
+    expectWithinPolicy(response, html);
+  }
+  const program = await get("/controller/v1/devices", { accept: PROGRAMS.curl });
+  expect(program.headers.get("content-type")).toBe("application/problem+json");
+  expect(program.headers.get("www-authenticate")).toStartWith("Basic ");
+  // A browser that knows no scheme of the challenge does not prompt.
+  const script = await get("/controller/v1/devices", { accept: "*/*", "x-requested-with": "gazetteer" });
+  expect([script.status, script.headers.get("www-authenticate")]).toEqual([
+    401,
+    'X-Basic realm="controller", charset="UTF-8"',
+  ]);
 });
 
 test("text of the address is escaped in the page", async () => {

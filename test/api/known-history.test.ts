@@ -77,6 +77,8 @@ describe("a known history", () => {
       from: start,
       to: start + 9001,
       counts: Array(10).fill(1),
+      faults: Array(10).fill(0),
+      recoveries: Array(10).fill(0),
       oldest: { revision: 0, time: start },
       // No source has reported a whole network: it is still being loaded.
       loaded: { revision: 10, time: start + 9000 },
@@ -85,6 +87,14 @@ describe("a known history", () => {
     const span = "from=2026-11-15T01:00:03Z&to=2026-11-15T01:00:06Z";
     expect(await h.json(`topology?timeline=1&${span}`)).toMatchObject({ counts: [3] });
     expect(await h.json("topology?timeline=1000")).toMatchObject({ newest: { revision: 10 } });
+    await h.apply([device(1, { available: false }), { op: "remove", kind: "devices", id: deviceId(2) }]);
+    await h.apply([device(1, { available: true }), device(2), device(11)]);
+    const later = `timeline=2&from=2026-11-15T01:00:11Z&to=2026-11-15T01:00:13Z`;
+    expect(await h.json(`topology?${later}`)).toMatchObject({
+      counts: [2, 3],
+      faults: [2, 0],
+      recoveries: [0, 2],
+    });
   });
 
   test("a state that is no longer kept is a 410 that names the oldest kept revision, on every read", async () => {

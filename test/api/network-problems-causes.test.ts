@@ -129,7 +129,7 @@ test("what is missing of a missing device, and of a cable that is lost, follows 
   expect(problems.find(({ id }) => id === `drift:links:${A}/1-${B}/2`)).toMatchObject({
     entity: `${A}/1-${B}/2`,
     link: { src: { device: A, port: "1" }, dst: { device: B, port: "2" } },
-    text: `Link ${A}/1 to ${B}/2 is intended and not observed.`,
+    text: `Cable ${A}/1 to ${B}/2 is planned and missing.`,
   });
 });
 
@@ -151,7 +151,7 @@ test("a cable whose two links differ from the plan in different ways is one prob
     [
       `drift:links:${A}/1-${B}/2`,
       undefined,
-      `Link ${A}/1 to ${B}/2 is intended and not observed. Link ${B}/2 to ${A}/1 is observed and not intended.`,
+      `Link ${A}/1 to ${B}/2 is planned and missing. Link ${B}/2 to ${A}/1 is not planned.`,
     ],
   ]);
 });

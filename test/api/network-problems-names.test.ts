@@ -32,12 +32,12 @@ test("devices, links and hosts are named by their names", async () => {
   await harness.apply([named(B, "leaf", false), device(C, false)]);
   const texts = (await read(harness)).problems.map(({ text }) => text);
   expect(texts.sort()).toEqual([
-    `Device ${C} is unavailable.`,
-    `Device leaf (${B}) is unavailable.`,
+    `Cable spine/98 to leaf/97 is lost: no source reports it any more.`,
+    `Cable spine/99 to ${C}/97 is down.`,
+    `Device ${C} is down.`,
+    `Device leaf (${B}) is down.`,
     `Host 00:00:00:00:00:03/None moved from leaf/1 to spine/8.`,
     `Host web (00:00:00:00:00:04/None) moved from ${C}/7 to spine/9.`,
-    `Link spine/98 to leaf/97 is gone, and both devices are still known.`,
-    `Link spine/99 to ${C}/97 is INACTIVE.`,
   ]);
   // Both names and ids are found.
   const kinds = async (q: string): Promise<string[]> =>

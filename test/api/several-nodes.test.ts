@@ -7,7 +7,11 @@ import { EventReader } from "./events.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
-const node = { stale: undefined as number | undefined, trouble: undefined as ClusterTrouble | undefined };
+const node = {
+  stale: undefined as number | undefined,
+  trouble: undefined as ClusterTrouble | undefined,
+  lost: [] as ClusterStatus["lost"],
+};
 const CLUSTER: ClusterStatus = {
   name: "test",
   node: "a.1",
@@ -17,6 +21,9 @@ const CLUSTER: ClusterStatus = {
   clockOffsetMs: -1500,
   replicas: { configured: 3, current: 2 },
   overtaken: 5,
+  get lost() {
+    return node.lost;
+  },
   maxStaleSeconds: 60,
   get staleSince() {
     return node.stale;
@@ -228,6 +235,18 @@ describe("a node that cannot follow the log", () => {
     const response = await fetch(`${clustered.url}/readyz`, { headers });
     return [response.status, await response.json()];
   };
+
+  test("lists lost nodes and NATS servers for users, until they return", async () => {
+    node.lost = [
+      { kind: "node", name: "west", since: 5 },
+      { kind: "server", name: "n2", since: 7 },
+    ];
+    expect(await ready()).toMatchObject([200, { cluster: { name: "test", lost: node.lost } }]);
+    expect(await ready({})).toEqual([200, { status: "ready" }]);
+    node.lost = [];
+    const [, body] = await ready();
+    expect(body.cluster).not.toHaveProperty("lost");
+  });
 
   test("says how old its view is on every response, and no longer once it can", async () => {
     const paths = [

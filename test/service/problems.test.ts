@@ -78,7 +78,7 @@ test("a lost link and a stale source, in every process, after a restart, and on 
   const table = await runCommand(["problems"], flags);
   expect(table.status).toBe(0);
   expect(table.stdout).toMatch(/^SEVERITY +KIND/);
-  expect(table.stdout).toMatch(/critical +link-lost +\S+ +1 +0 +0 +- +Link of:2\/3 to of:3\/2 is gone/);
+  expect(table.stdout).toMatch(/critical +link-lost +\S+ +1 +0 +0 +- +Cable of:2\/3 to of:3\/2 is lost/);
   const json = await runCommand(["problems", "kind=source-failed", "-o", "json"], flags);
   expect(JSON.parse(json.stdout).problems).toMatchObject([
     {

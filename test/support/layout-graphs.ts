@@ -52,15 +52,11 @@ export function demoLayoutGraph(devices: number, { sites }: { readonly sites: bo
   );
 }
 
-/** With the number of hosts on each device. */
 export function listedLayoutGraph(name: string, graph: ListedGraph): LayoutGraph {
   const index = new Map(graph.devices.map(({ id }, i) => [id, i]));
-  const leaves = new Map<string, number>();
-  for (const { location } of graph.hosts)
-    leaves.set(location.elementId, (leaves.get(location.elementId) ?? 0) + 1);
   return layoutGraph(
     name,
-    graph.devices.map(({ id }) => ({ id, leaves: leaves.get(id) ?? 0 })),
+    graph.devices.map(({ id }) => ({ id })),
     listCables(graph).map(
       ({ from, to }) => [index.get(from.device) ?? 0, index.get(to.device) ?? 0] as const,
     ),
@@ -81,11 +77,7 @@ export function fatTree(k: number): LayoutGraph {
       for (let l = 0; l < half; l++) edges.push([upper + u, upper + half + l]);
     }
   }
-  const nodes = numberedNodes(cores + k * k).map((node, i) => {
-    const isLower = i >= cores && (i - cores) % k >= half;
-    return isLower ? { ...node, leaves: half } : node;
-  });
-  return layoutGraph(`fat tree ${k}`, nodes, edges);
+  return layoutGraph(`fat tree ${k}`, numberedNodes(cores + k * k), edges);
 }
 
 export const ring = (count: number): LayoutGraph =>

@@ -1,4 +1,4 @@
-/** Audits a page with axe-core. Returns the serious and critical violations. */
+/** Audits a page with axe-core. Returns the violations of all its rules. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
@@ -13,7 +13,5 @@ export async function audit({ page }: BrowserTab): Promise<string[]> {
   // Evaluated, because the content security policy of the page forbids an added script element.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const results = await page.evaluate<AxeResults>(`axe.run(${OPTIONS})`);
-  return results.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+  return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
 }

@@ -55,7 +55,7 @@ test.skipIf(!hasChromium)(
     expect(await otherTab.page.getByLabel("How much of the past to show").inputValue()).toBe("6h");
     expect(
       await otherTab.page
-        .getByRole("button", { name: "Conflicting claims", exact: true })
+        .getByRole("button", { name: "Contradictory reports", exact: true })
         .getAttribute("aria-pressed"),
     ).toBe("true");
     await otherTab.close();
@@ -117,6 +117,44 @@ test.skipIf(!hasChromium)(
     expect(new URL(tab.page.url()).searchParams.get("camera")).toBe(camera);
   },
 );
+
+test.skipIf(!hasChromium)("a panel does not move the network, and gives its place back", async () => {
+  const { page } = tab;
+  file.write();
+  await tab.goto("/");
+  await page.locator('.map[data-items="14"]').waitFor();
+  // No device is down any more, as it was in the test before.
+  await page.locator(".map-summary", { hasText: "6 devices, 8 cables" }).waitFor();
+  // Close enough that not the whole network is in view, with a device in the centre.
+  await tab.goto(`/?camera=0,0,260,${deviceId(13)}`);
+  const map = page.locator(".map-focus");
+  /** Without the edge, where the map has the mark of the focus. */
+  const leftPart = async (width = 380) => {
+    await screenshotMap(tab);
+    return page.screenshot({ clip: { x: 20, y: 120, width, height: 400 } });
+  };
+  const [before, wholeBefore] = [await leftPart(), await leftPart(1200)];
+  const panel = page.locator("aside.panel");
+  await clickCentre(tab);
+  await panel.getByRole("heading", { name: "leaf3" }).waitFor();
+  expect(await changedPixelShare(tab, before, await leftPart())).toBeLessThan(0.002);
+  await map.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  // A device under the pointer would have its card.
+  await page.mouse.move(5, 5);
+  await eventually("the place before the panel", async () => {
+    expect(await changedPixelShare(tab, wholeBefore, await leftPart(1200))).toBeLessThan(0.002);
+  });
+  // A move by the user is kept.
+  await clickCentre(tab);
+  await panel.getByRole("heading", { name: "leaf3" }).waitFor();
+  await map.press("ArrowUp");
+  const moved = await leftPart();
+  await map.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  expect(await changedPixelShare(tab, moved, await leftPart())).toBeLessThan(0.002);
+  expect(await changedPixelShare(tab, before, moved)).toBeGreaterThan(0.002);
+});
 
 test.skipIf(!hasChromium)("a past moment is shown where a device was that is gone since", async () => {
   const history = await startKnownHistory();

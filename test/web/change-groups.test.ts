@@ -76,7 +76,7 @@ test("links are grouped by the device that they have in common, both directions 
       changed: ["state"],
     }));
   groups.add(network, [...down("a/1", "b/1"), ...down("b/2", "c/1"), ...down("b/3", "d/1")]);
-  expect(texts(groups)).toEqual(["3 links of switch-b went down"]);
+  expect(texts(groups)).toEqual(["3 cables of switch-b went down"]);
 });
 
 test("a group is closed a minute after its first change and counts different devices", () => {

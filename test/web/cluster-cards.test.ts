@@ -2,14 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_CARD_PX } from "../../src/web/map/node-program.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { CARD } from "../../src/web/map/style.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { type DrawnCard, recordCards, takeFrames } from "./drawn-cards.ts";
+import { type DrawnCard, overlaps, readTexts, recordCards, straying, takeFrames } from "./drawn-cards.ts";
 import { difference, parseColour, readPatches, showGraphOnly } from "./patches.ts";
 
 const hasChromium = needs("chromium");
@@ -91,19 +89,6 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** Pairs of cards that overlap by more than the rounding of 32-bit numbers. */
-function overlaps(cards: readonly DrawnCard[]): [DrawnCard, DrawnCard][] {
-  const radius = (card: DrawnCard) => Math.min(card.radius, MAX_CARD_PX);
-  const isApart = (p: DrawnCard, q: DrawnCard) => {
-    const sum = radius(p) + radius(q);
-    const apart = Math.max(Math.abs(p.x - q.x) - sum * CARD.width, Math.abs(p.y - q.y) - sum * CARD.height);
-    return apart > -0.01;
-  };
-  return cards.flatMap((p, i) =>
-    cards.slice(i + 1).flatMap((q): [DrawnCard, DrawnCard][] => (isApart(p, q) ? [] : [[p, q]])),
-  );
-}
-
 /** Waits for a frame after `act`. Returns the cards of the last one, after all frames since then were checked. */
 async function cardsAfter(
   what: string,
@@ -129,8 +114,9 @@ test.skipIf(!hasChromium)("cards never overlap, at several zooms and while the n
   await recordCards(tab);
   const first = await cardsAfter("the start", () => tab.goto("/"), all);
   // Not all of them are so small that they could not overlap.
-  expect(Math.max(...first.map(({ radius }) => radius))).toBeGreaterThan(8);
+  expect(Math.max(...first.map(({ height }) => height))).toBeGreaterThan(16);
   await expectDrawn(first);
+  await expectTexts(first);
   const far = await press("-");
   const grown = await cardsAfter("a change", grow, all);
   expect(grown).not.toEqual(far);
@@ -141,27 +127,53 @@ test.skipIf(!hasChromium)("cards never overlap, at several zooms and while the n
   while ((await cardsAfter("the wheel", () => tab.page.mouse.wheel(0, -60))).length > 0) steps++;
   expect(steps).toBeGreaterThan(2);
   expect(await tab.page.locator(".map").getAttribute("data-detail")).toBe("devices");
-  await press("0");
+  // Only a part of the network is in view, and then none of it.
+  const inset = tab.page.locator(".inset");
+  await inset.waitFor();
+  const wayBack = tab.page.getByRole("button", { name: "Back to the network" });
+  expect(await wayBack.count()).toBe(0);
+  for (let step = 0; step < 4; step++) await tab.page.mouse.wheel(0, -400);
+  await inset.click({ position: { x: 8, y: 8 } });
+  await wayBack.waitFor();
+  await cardsAfter("the way back", () => wayBack.click(), all);
+  await inset.waitFor({ state: "detached" });
+  // No device is a router, so that all cards are faded except those with a fault.
+  await tab.goto("/?type=ROUTER");
+  await eventually("the matches on the cards", async () => {
+    const texts = (await readTexts(tab)).map(({ text }) => text);
+    expect(texts.filter((text) => /\b0 of \d+/.test(text)).length).toBeGreaterThan(10);
+  });
   expect(tab.errors).toEqual([]);
 });
+
+/** Names, numbers and faults are inside their cards. */
+async function expectTexts(cards: readonly DrawnCard[]): Promise<void> {
+  const texts = await readTexts(tab);
+  expect(texts.length).toBeGreaterThan(SITES / 2);
+  expect(straying(texts, cards)).toEqual([]);
+  const words = texts.map(({ text }) => text).join(" ");
+  expect(words).toContain("site3");
+  expect(words).toContain(String(DEVICES_OF_SITE));
+  expect(words).toContain("1 down");
+}
 
 /** What was read from WebGL is what is seen: the largest cards have their fill inside, and end where their border is. */
 async function expectDrawn(cards: readonly DrawnCard[]): Promise<void> {
   const box = await tab.page.locator(".map").boundingBox();
   if (!box) throw new Error("no map");
   await showGraphOnly(tab);
-  const largest = cards.toSorted((p, q) => q.radius - p.radius).slice(0, 3);
+  const largest = cards.toSorted((p, q) => q.width * q.height - p.width * p.height).slice(0, 3);
   const fills = [PALETTES.dark.nodeFill, PALETTES.dark.downFill].map(parseColour);
-  const pixel = ({ x, y, radius }: DrawnCard, share: number) => ({
-    x: Math.round(box.width / 2 + x + radius * CARD.width * share),
+  const pixel = ({ x, y, width }: DrawnCard, fromEdge: number) => ({
+    x: Math.round(box.width / 2 + x + width / 2 - fromEdge),
     y: Math.round(box.height / 2 - y),
     width: 1,
     height: 1,
   });
   const boxes = new Map(
     largest.flatMap((card, i) => [
-      [`${i} inside`, pixel(card, 0.6)],
-      [`${i} border`, pixel(card, 0.93)],
+      [`${i} inside`, pixel(card, 6)],
+      [`${i} border`, pixel(card, 1)],
     ]),
   );
   await eventually("the cards to be drawn", async () => {

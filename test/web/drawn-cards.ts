@@ -1,6 +1,6 @@
 /**
- * Reads the cards of clusters from what the page gives to WebGL in each frame: the attributes in the buffer of a draw call,
- * and the camera in its uniforms. Pixels would not tell one card from two of which one covers the other.
+ * Reads the cards of clusters and their texts from what the page gives to WebGL in each frame: the attributes in the buffer of a draw call,
+ * and the camera in its uniforms; texts from the calls of the canvas above. Pixels would not tell one card from two of which one covers the other.
  */
 import type { BrowserTab } from "./browser.ts";
 
@@ -8,12 +8,45 @@ import type { BrowserTab } from "./browser.ts";
 export interface DrawnCard {
   readonly x: number;
   readonly y: number;
-  /** Before the limit that the shader sets. */
-  readonly radius: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A text of the last frame; its place is that of a card. */
+export interface DrawnText extends DrawnCard {
+  readonly text: string;
 }
 
 interface RecordingWindow extends Window {
   drawnCards?: DrawnCard[][];
+  drawnTexts?: DrawnText[];
+}
+
+/** Pairs of cards that overlap by more than the rounding of 32-bit numbers. */
+export function overlaps(cards: readonly DrawnCard[]): [DrawnCard, DrawnCard][] {
+  return cards.flatMap((p, i) =>
+    cards.slice(i + 1).flatMap((q): [DrawnCard, DrawnCard][] => (isApart(p, q) ? [] : [[p, q]])),
+  );
+}
+
+function isApart(p: DrawnCard, q: DrawnCard): boolean {
+  const apartX = Math.abs(p.x - q.x) - (p.width + q.width) / 2;
+  const apartY = Math.abs(p.y - q.y) - (p.height + q.height) / 2;
+  return Math.max(apartX, apartY) > -0.01;
+}
+
+/** The texts that are not in exactly one card. */
+export function straying(texts: readonly DrawnText[], cards: readonly DrawnCard[]): string[] {
+  return texts.flatMap((text) =>
+    cards.filter((card) => !isApart(text, card)).length === 1 ? [] : text.text,
+  );
+}
+
+export function readTexts({ page }: BrowserTab): Promise<DrawnText[]> {
+  return page.evaluate(() => {
+    const recording: RecordingWindow = window;
+    return recording.drawnTexts ?? [];
+  });
 }
 
 /** To be called before the page is opened. */
@@ -35,6 +68,20 @@ function wrapDrawCalls(): void {
   const frames: DrawnCard[][] = [];
   recording.drawnCards = frames;
   const { clear, drawElements } = WebGL2RenderingContext.prototype;
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+  const isAbove = ({ canvas }: CanvasRenderingContext2D) => canvas.classList.contains("map-names");
+  CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+    if (isAbove(this)) recording.drawnTexts = [];
+    clearRect.apply(this, area);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    fillText.call(this, text, x, y);
+    if (!isAbove(this)) return;
+    const { width } = this.measureText(text);
+    const height = Number(/([\d.]+)px/.exec(this.font)?.[1]);
+    const { clientWidth, clientHeight } = this.canvas;
+    recording.drawnTexts?.push({ text, width, height, x: x - clientWidth / 2, y: clientHeight / 2 - y });
+  };
   /** `SHAPES.card` of the page. */
   const CARD_SHAPE = 5;
   /** Vertices of a node. */
@@ -70,7 +117,8 @@ function wrapDrawCalls(): void {
       frames.at(-1)?.push({
         x: (float(position) - (centre[0] ?? 0)) * scale,
         y: (float(position, 1) - (centre[1] ?? 0)) * scale,
-        radius: float(size) * scale,
+        width: float(size) * 2 * scale,
+        height: float(size, 1) * 2 * scale,
       });
     }
   };

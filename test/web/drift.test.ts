@@ -99,16 +99,16 @@ test.skipIf(!hasChromium)(
   async () => {
     await tab.goto("/?view=hosts");
     await tab.page.getByText("8 rows").waitFor();
-    await tab.page.getByRole("button", { name: "Conflicts" }).click();
+    await tab.page.getByRole("button", { name: "Contradictory reports" }).click();
     await tab.page.getByText("1 row", { exact: true }).waitFor();
     await waitForUrlPart(tab, "filter=conflict%3Dtrue");
-    await tab.page.getByRole("button", { name: "Conflicts", pressed: true }).click();
+    await tab.page.getByRole("button", { name: "Contradictory reports", pressed: true }).click();
     await tab.page.getByText("8 rows").waitFor();
     await tab.goto("/");
     const before = await screenshotMap(tab);
-    await tab.page.getByRole("button", { name: "Conflicting claims", exact: true }).click();
+    await tab.page.getByRole("button", { name: "Contradictory reports", exact: true }).click();
     await waitForUrlPart(tab, "layer=conflicts");
-    await panelOf(tab).getByText("1 in conflict").waitFor();
+    await panelOf(tab).getByText("1 with contradictory reports").waitFor();
     await panelOf(tab).locator(".layer-list").getByRole("link", { name: "pc-11-3" }).waitFor();
     await eventually("the marks to be drawn", async () =>
       expect(await changedPixelShare(tab, before, await screenshotMap(tab))).toBeGreaterThan(0.001),
@@ -131,7 +131,7 @@ test.skipIf(!hasChromium)(
     await page.locator(".map-tools").getByRole("button", { name: "Not as planned" }).focus();
     await page.keyboard.press("Enter");
     await waitForUrlPart(otherTab, "layer=drift");
-    await panel.getByText("3 missing, 1 unplanned, 1 differs").waitFor();
+    await panel.getByText("3 missing, 1 not planned, 1 differs").waitFor();
     const items = panel.locator(".layer-list li");
     expect(await items.count()).toBe(5);
     expect(await items.locator("time").count()).toBe(5);
@@ -139,23 +139,23 @@ test.skipIf(!hasChromium)(
     // The plan is in no count.
     await page.locator(".map-summary", { hasText: /^6 devices, 8 cables, 8 hosts$/ }).waitFor();
     await page.getByRole("button", { name: "Legend" }).click();
-    await page.getByText("Link missing", { exact: true }).waitFor();
+    await page.getByText("Cable missing", { exact: true }).waitFor();
     expect(await audit(otherTab)).toEqual([]);
     await page.keyboard.press("Escape");
     await panel.getByRole("link", { name: MISSING_NAME, exact: true }).click();
-    await panel.getByText("It is planned and not observed.").waitFor();
+    await panel.getByText("The plan has it, and no source reports it.").waitFor();
     expect(await audit(otherTab)).toEqual([]);
     const withGhost = await screenshotMap(otherTab);
     await page.locator(".map-focus").press("Escape");
     writePlan({ arrived: true });
-    await panel.getByText("1 missing, 1 unplanned, 1 differs").waitFor();
+    await panel.getByText("1 missing, 1 not planned, 1 differs").waitFor();
     await eventually("the ghost to disappear", async () =>
       expect(await changedPixelShare(otherTab, withGhost, await screenshotMap(otherTab))).toBeGreaterThan(
         0.0005,
       ),
     );
     writePlan({ arrived: false });
-    await panel.getByText("3 missing, 1 unplanned, 1 differs").waitFor();
+    await panel.getByText("3 missing, 1 not planned, 1 differs").waitFor();
     await page.getByRole("button", { name: "Undo: Not as planned" }).click();
     await eventually("no list", async () => expect(await items.count()).toBe(0));
     expect(await page.title()).not.toBe("harmed");
@@ -198,17 +198,17 @@ test.skipIf(!hasChromium)("the layer shows what was not as planned at a past tim
   const { page } = otherTab;
   const panel = panelOf(otherTab);
   await otherTab.goto("/?layer=drift");
-  await panel.getByText("1 missing, 1 unplanned, 1 differs").waitFor();
+  await panel.getByText("1 missing, 1 not planned, 1 differs").waitFor();
   const now = await screenshotMap(otherTab);
   await otherTab.goto(`/?layer=drift&at=${before}`);
-  await panel.getByText("3 missing, 1 unplanned, 1 differs").waitFor();
+  await panel.getByText("3 missing, 1 not planned, 1 differs").waitFor();
   await eventually("the missing device on the map", async () =>
     expect(await changedPixelShare(otherTab, now, await screenshotMap(otherTab))).toBeGreaterThan(0.0005),
   );
   await panel.getByRole("link", { name: MISSING_NAME, exact: true }).click();
-  await panel.getByText("It is planned and not observed.").waitFor();
-  await page.getByRole("button", { name: `Undo: As of revision ${before}` }).click();
-  await panel.getByText("1 missing, 1 unplanned, 1 differs").waitFor();
+  await panel.getByText("The plan has it, and no source reports it.").waitFor();
+  await page.getByRole("button", { name: "Undo: As of" }).click();
+  await panel.getByText("1 missing, 1 not planned, 1 differs").waitFor();
   expect(otherTab.errors).toEqual([]);
   await otherTab.close();
   writePlan({ arrived: false });
@@ -253,7 +253,7 @@ test.skipIf(!hasChromium)("drift is a filter of the table, and a missing row ope
   await page.getByText("3 rows").waitFor();
   await waitForUrlPart(otherTab, "filter=drift%3Dany");
   await page.locator(".grid").getByText(MISSING_NAME).click();
-  await panelOf(otherTab).getByText("It is planned and not observed.").waitFor();
+  await panelOf(otherTab).getByText("The plan has it, and no source reports it.").waitFor();
   expect(await audit(otherTab)).toEqual([]);
   expect(otherTab.errors).toEqual([]);
   await otherTab.close();
@@ -279,7 +279,7 @@ test.skipIf(!hasChromium)(
     expect(requests).toEqual([`/controller/v1/devices/${encodeURIComponent(deviceId(11))}`]);
     expect(await type.locator("tr.wins td").first().textContent()).toBe("racks");
     expect(await type.locator("tr").count()).toBe(3);
-    await panel.locator(".claim-sources").getByText("intended").waitFor();
+    await panel.locator(".claim-sources").getByText("plan", { exact: true }).waitFor();
     await panel.locator(".claim-fields td", { hasText: `campus ${MARKUP_NAME}` }).waitFor();
     expect(await audit(otherTab)).toEqual([]);
     expect(otherTab.errors).toEqual([]);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
+import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
 
@@ -58,7 +59,10 @@ test.skipIf(!hasChromium)("a moment that is being loaded is not called the one t
   await page.locator(".status").getByText("Loading revision 1…").waitFor();
   expect(await page.locator("main").getAttribute("aria-busy")).toBe("true");
   released.resolve();
-  await page.locator(".chip").getByText("As of revision 1").waitFor();
+  await page
+    .locator(".chip")
+    .getByText(/^As of .*\d\d:\d\d:\d\d$/)
+    .waitFor();
   await page.locator('.status[data-level="past"]').getByText("The past").waitFor();
   expect(await page.locator("main").getAttribute("aria-busy")).toBe("false");
   await page.unroute(isMoment);
@@ -76,7 +80,10 @@ test.skipIf(!hasChromium)("a past that has expired is left for a later moment", 
   const panel = page.locator("aside.panel");
   const hostsThen = (url: URL) => url.pathname.endsWith("/hosts") && url.searchParams.get("at") === "1";
   await tab.goto("/?at=1");
-  await page.locator(".chip").getByText("As of revision 1").waitFor();
+  await page
+    .locator(".chip")
+    .getByText(/^As of .*\d\d:\d\d:\d\d$/)
+    .waitFor();
   const isMove = (url: URL) => url.pathname.endsWith("/topology") && url.searchParams.has("diff");
   await page.route(isMove, (route) => route.fulfill(EXPIRED));
   await page.route(hostsThen, (route) => route.fulfill(EXPIRED));
@@ -85,7 +92,7 @@ test.skipIf(!hasChromium)("a past that has expired is left for a later moment", 
   await show("/?at=1&selected=hosts:02:00:00:00:00:03/None");
   await panel.getByText("Hosts are not shown: too old").waitFor();
   await show(`/?at=2&selected=devices:${deviceId(11)}`);
-  await page.locator(".chip").getByText("As of revision 2").waitFor();
+  await page.locator('main[aria-busy="false"]').waitFor();
   await panel.getByRole("link", { name: "pc-11-3" }).waitFor();
   await panel.getByText("Hosts are not shown").waitFor({ state: "detached" });
   await page.unroute(isMove);
@@ -105,3 +112,46 @@ test.skipIf(!hasChromium)("hosts that were refused are loaded at the next moment
   await panel.getByRole("link", { name: "pc-11-3" }).waitFor();
   await page.unroute(hostsThen);
 });
+
+test.skipIf(!hasChromium)(
+  "when the password has changed the page shows a form, and then goes on with its own credentials",
+  async () => {
+    const { page } = tab;
+    await tab.goto("/");
+    await page.locator('.status[data-level="live"]').waitFor();
+    await page.evaluate(() => document.body.setAttribute("data-opened", "once"));
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 401) refused.push(response.url());
+    });
+    await service.stop();
+    const port = Number(new URL(service.url).port);
+    const args = ["--data", ":memory:", "--config", file.config];
+    service = await startService({ port, args, credentials: "reader:new password" });
+    const form = page.getByRole("form", { name: "Log in" });
+    await form.waitFor();
+    await page.locator(".main.out-of-date").waitFor();
+    expect(await audit(tab)).toEqual([]);
+    const logIn = async (password: string) => {
+      await form.getByLabel("User name").fill("reader");
+      await form.getByLabel("Password").fill(password);
+      await page.keyboard.press("Enter");
+    };
+    const before = refused.length;
+    await logIn("guess");
+    await form.getByText("The user name or the password is wrong.").waitFor();
+    // While the form is shown nothing else is requested, so that the service does not count more failed logins.
+    expect(refused.length).toBe(before + 1);
+    await logIn("new password");
+    await form.waitFor({ state: "detached" });
+    await page.locator('.status[data-level="live"]').waitFor();
+    expect(await page.locator("body").getAttribute("data-opened")).toBe("once");
+    // What the browser would load by a link has the page's own credentials too.
+    await page.getByRole("button", { name: "Export and share" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download GraphML" }).click(),
+    ]);
+    expect(await Bun.file(await download.path()).text()).toContain("<graphml");
+  },
+);

@@ -104,6 +104,39 @@ test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the l
   expect(tab.errors.filter((text) => !text.includes("ERR_ABORTED"))).toEqual([]);
 });
 
+test.skipIf(!hasChromium)(
+  "a host that is found is drawn at its device, and all results are in the table with the same search",
+  async () => {
+    const { page } = tab;
+    // Far away: at the last leaf, close.
+    await tab.goto(`/?camera=900,0,200,${deviceId(14)}`);
+    const drawn = () => page.locator(".map").evaluate((map) => Number((map as HTMLElement).dataset.items));
+    const before = await drawn();
+    const input = page.locator(".search-input");
+    await input.fill("pc-13-3");
+    await page.locator(".search-hit").first().waitFor();
+    await input.press("Enter");
+    await panel().getByText("On leaf3 port 3").waitFor();
+    // The host and its line.
+    await eventually("the host on the map", async () => expect(await drawn()).toBe(before + 2));
+    await eventually("the camera at its device", async () =>
+      expect(new URL(page.url()).searchParams.get("camera")).toMatch(new RegExp(`,${deviceId(13)}$`)),
+    );
+    await tab.goto(new URL(page.url()).pathname + new URL(page.url()).search);
+    await eventually("the host after a reload", async () => expect(await drawn()).toBe(before + 2));
+    // Words in any order, and a MAC address in another spelling.
+    for (const text of ["13-3 PC", "0200.0000.0003"]) {
+      await input.fill(text);
+      await page.locator(".search-all", { hasText: "All results in the table of hosts" }).waitFor();
+      expect(await page.locator(".search-hit").count()).toBe(1);
+      await input.press("ArrowUp");
+      await input.press("Enter");
+      await page.getByText("1 row", { exact: true }).waitFor();
+      expect(await page.locator(".filter-input").inputValue()).toBe(text);
+    }
+  },
+);
+
 test.skipIf(!hasChromium)("a search starts anew with the focus, and at another moment", async () => {
   const { page } = tab;
   await tab.goto("/");

@@ -50,9 +50,53 @@ test.skipIf(!hasChromium)("Tab reaches every part of the page, and each has a na
   const passed = await tabTo("Moment shown");
   for (const part of ["Find", "Map", "Devices", "Path", "Filter", "Recent changes", "Export", "Network map"])
     expect(passed.some((name) => name.startsWith(part))).toBe(true);
-  for (const part of ["Zoom in", "Zoom out", "Show all", "Not as planned", "Legend"])
-    expect(passed).toContain(part);
+  // With and without names beside the icons, the bar fits.
+  for (const width of [1440, 1280]) {
+    await tab.page.setViewportSize({ width, height: 800 });
+    expect(await tab.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    const status = await tab.page.locator(".status").boundingBox();
+    expect((status?.x ?? 0) + (status?.width ?? width)).toBeLessThanOrEqual(width);
+  }
+  for (const part of ["Docs", "Keys and theme"])
+    expect(passed.some((name) => name.startsWith(part))).toBe(true);
+  for (const part of ["Zoom in", "Zoom out", "Show all", "Legend"]) expect(passed).toContain(part);
+  // The network has no plan and no contradictory reports.
+  for (const part of ["Not as planned", "Contradictory reports"]) expect(passed).not.toContain(part);
   expect(passed).not.toContain("");
+});
+
+test.skipIf(!hasChromium)(
+  "search and Enter lead to what was found on the map, and ? lists the keys",
+  async () => {
+    await tab.goto("/");
+    await press("/");
+    await tab.page.keyboard.type("leaf2");
+    await press("Enter");
+    await waitForUrlPart(tab, `selected=devices:${deviceId(12)}`);
+    expect(await focused()).toStartWith("Network map");
+    await press("?");
+    const keys = tab.page.getByRole("dialog", { name: "Keys" });
+    await keys.getByText("previous and next incident").waitFor();
+    expect(await audit(tab)).toEqual([]);
+    await press("Escape");
+    await keys.waitFor({ state: "hidden" });
+    expect(await focused()).toStartWith("Network map");
+    await press("Enter");
+    expect(await focused()).toBe("Details");
+  },
+);
+
+test.skipIf(!hasChromium)("a theme is chosen with keys, is kept, and colours page and map", async () => {
+  const ground = () => tab.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await tabTo("Keys and theme");
+  await press("Enter");
+  await tab.page.getByRole("radio", { name: "Light" }).focus();
+  await press("Space");
+  await until(async () => (await ground()) !== dark, { what: "the light theme" });
+  await tab.goto("/");
+  expect(await ground()).not.toBe(dark);
+  await tab.page.evaluate(() => localStorage.removeItem("gazetteer.theme"));
 });
 
 test.skipIf(!hasChromium)("arrows move the map, plus and minus zoom", async () => {

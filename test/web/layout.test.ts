@@ -1,4 +1,4 @@
-/** The layout in a browser: what is there does not move, a reload keeps positions, and a new browser computes the same. */
+/** The layout in a browser: what is there does not move, a reload keeps positions, and every new browser computes the same. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,22 +17,29 @@ let service: Service;
 const id = (n: number) => `of:${n.toString(16).padStart(16, "0")}`;
 const SPINES = [1, 2];
 
-/** Two spines, and leaves with a link to both. */
-function writeNetwork(leaves: readonly number[]): void {
-  const devices = [...SPINES, ...leaves].map((n) => ({ id: id(n), type: "SWITCH", available: true }));
-  const links = leaves.flatMap((leaf) =>
-    SPINES.flatMap((spine) => {
-      const [up, down] = [
-        { device: id(spine), port: String(leaf) },
-        { device: id(leaf), port: String(spine) },
-      ];
-      return [
-        { src: up, dst: down },
-        { src: down, dst: up },
-      ];
-    }),
-  );
-  writeFileSync(network, JSON.stringify({ devices, links, hosts: [] }));
+/** Two spines, and leaves with a link to both and a host. In an outage a spine and one of its links are lost, and all hosts. */
+function writeNetwork(leaves: readonly number[], isOutage = false): void {
+  const devices = [...SPINES, ...leaves].map((n) => ({
+    id: id(n),
+    type: "SWITCH",
+    available: !isOutage || n !== 1,
+  }));
+  const pairs = leaves.flatMap((leaf) => SPINES.map((spine) => [spine, leaf] as const));
+  const links = pairs.slice(isOutage ? 3 : 0).flatMap(([spine, leaf]) => {
+    const [up, down] = [
+      { device: id(spine), port: String(leaf) },
+      { device: id(leaf), port: String(spine) },
+    ];
+    return [
+      { src: up, dst: down },
+      { src: down, dst: up },
+    ];
+  });
+  const hosts = leaves.map((n) => ({
+    mac: `02:00:00:00:00:${n}`,
+    locations: [{ elementId: id(n), port: "99" }],
+  }));
+  writeFileSync(network, JSON.stringify({ devices, links, hosts: isOutage ? [] : hosts }));
 }
 
 beforeAll(async () => {
@@ -88,16 +95,50 @@ test.skipIf(!hasChromium)("a new leaf moves nothing, and a reload keeps all posi
   await tab.close();
 });
 
-test.skipIf(!hasChromium)("two new browsers compute the same positions", async () => {
-  const read = async () => {
-    const tab = await openTab(service);
-    await tab.goto("/");
-    const positions = await savedPositions(tab, 8);
-    await tab.close();
-    return positions;
-  };
-  expect(await read()).toEqual(await read());
-});
+test.skipIf(!hasChromium)(
+  "a new browser shows the same map before an outage and during it, and the SVG is the same picture",
+  async () => {
+    const leaves = [11, 12, 13, 14, 15, 16];
+    const read = async () => {
+      const tab = await openTab(service);
+      await tab.goto("/");
+      const positions = await savedPositions(tab, 8);
+      expect(tab.errors).toEqual([]);
+      await tab.close();
+      return { positions, drawing: drawnBoxes(await drawnText()) };
+    };
+    const before = await read();
+    writeNetwork(leaves, true);
+    // The first three cables: both of leaf 11, which is alone now, and one of leaf 12.
+    await eventually("the outage", async () => expect(await drawnText()).toContain("3 lost cables"));
+    expect(await read()).toEqual(before);
+    writeNetwork(leaves);
+
+    // All boxes are where the devices are on the map, enlarged by one factor.
+    const distances = (points: Positions) => {
+      const [first, last] = [points[id(1)] ?? [0, 0], points[id(16)] ?? [0, 0]];
+      const unit = Math.hypot(last[0] - first[0], last[1] - first[1]);
+      return Object.entries(points)
+        .map(([device, [x, y]]) => [
+          device,
+          Math.round(((x - first[0]) / unit) * 100),
+          Math.round(((y - first[1]) / unit) * 100),
+        ])
+        .sort();
+    };
+    expect(distances(before.drawing)).toEqual(distances(before.positions));
+  },
+);
+
+const drawnText = async () => (await service.fetch("/controller/v1/topology?format=svg")).text();
+
+/** The places of the boxes of a drawing by the id in their tooltip. */
+const drawnBoxes = (svg: string): Positions =>
+  Object.fromEntries(
+    [...svg.matchAll(/<title>(of:[0-9a-f]{16})\W[^<]*<\/title><rect x="([-\d.]+)" y="([-\d.]+)"/g)].map(
+      ([, device = "", x, y]) => [device, [Number(x), Number(y)] as const],
+    ),
+  );
 
 test.skipIf(!hasChromium)(
   "a page that is opened before the sources have reported all shows the same as one that is opened later",

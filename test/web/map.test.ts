@@ -140,23 +140,23 @@ test.skipIf(!hasChromium)(
   async () => {
     await tab.goto("/?changes=1");
     file.write({ inactiveLinks: ["spine1-leaf2"] });
-    await tab.page.getByText("6 devices, 8 cables (1 inactive), 8 hosts").waitFor();
-    const entry = panel().locator(".changes li", { hasText: "link went down" });
+    await tab.page.getByText("6 devices, 8 cables (1 down), 8 hosts").waitFor();
+    const entry = panel().locator(".changes li", { hasText: "cable went down" });
     await entry.first().waitFor();
     expect(await entry.count()).toBe(1);
     await until(async () => (await measureDrawnPixels(tab)).redShare > 0.0001, { what: "a red dashed line" });
     await entry.getByRole("link").click();
-    await panel().getByText("Inactive", { exact: true }).waitFor();
+    await panel().getByText("Down", { exact: true }).waitFor();
   },
 );
 
 test.skipIf(!hasChromium)("a device that is removed and added again moves no other device", async () => {
   file.write({ inactiveLinks: ["spine1-leaf2"] });
   await tab.goto("/");
-  const whole = "6 devices, 8 cables (1 inactive), 8 hosts";
+  const whole = "6 devices, 8 cables (1 down), 8 hosts";
   await tab.page.getByText(whole).waitFor();
   file.write({ inactiveLinks: ["spine1-leaf2"], removedDevices: [deviceId(14)] });
-  await tab.page.getByText("5 devices, 6 cables (1 inactive), 6 hosts").waitFor();
+  await tab.page.getByText("5 devices, 6 cables (1 down), 6 hosts").waitFor();
   file.write({ inactiveLinks: ["spine1-leaf2"] });
   await tab.page.getByText(whole).waitFor();
   // A new browser computes the positions from the network alone, as they were before. In both, the names of ports, which
@@ -194,7 +194,7 @@ test.skipIf(!hasChromium)(
     await tab.page.getByText("6 devices, 8 cables, 8 hosts").waitFor();
     await tab.page.locator('.status[data-level="past"]').waitFor();
     await tab.page.getByRole("button", { name: "Now", exact: true }).click();
-    await tab.page.getByText("6 devices, 8 cables (1 inactive), 8 hosts").waitFor();
+    await tab.page.getByText("6 devices, 8 cables (1 down), 8 hosts").waitFor();
   },
 );
 
@@ -276,13 +276,13 @@ test.skipIf(!hasChromium)(
   async () => {
     file.write({ inactiveLinks: ["spine2-leaf3"] });
     await tab.goto("/");
-    await tab.page.getByText("(1 inactive)").waitFor();
+    await tab.page.getByText("(1 down)").waitFor();
     await tab.page.getByRole("button", { name: "Filter" }).click();
-    const checkbox = tab.page.locator("label.check", { hasText: "Link inactive" });
+    const checkbox = tab.page.locator("label.check", { hasText: "Cable down" });
     await checkbox.locator(".count", { hasText: /^1$/ }).waitFor();
     await checkbox.locator("input").check();
     await until(() => tab.page.url().includes("state=inactive"), { what: "the filter in the address" });
-    await tab.page.locator(".chip", { hasText: "Link inactive" }).waitFor();
+    await tab.page.locator(".chip", { hasText: "Cable down" }).waitFor();
   },
 );
 
@@ -315,10 +315,25 @@ test.skipIf(!hasChromium)(
       await page.keyboard.press("Escape");
       proxy.cut();
       await page.locator('.status[data-level="lost"]').waitFor();
+      // The map is faded, and a note says since when, also on a phone, whose bar has no words for the state.
+      const note = page.getByText(/^No connection since .*\d\d:\d\d:\d\d: this is the network of that time$/);
+      await note.waitFor();
+      const opacity = () =>
+        page.locator(".map-stage").evaluate((canvas) => Number(getComputedStyle(canvas).opacity));
+      expect(await opacity()).toBeLessThan(0.6);
+      const size = page.viewportSize() ?? { width: 1280, height: 800 };
+      await page.setViewportSize({ width: 390, height: 844 });
+      const box = await note.boundingBox();
+      expect([box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 999)].every((space) => space >= 0)).toBe(
+        true,
+      );
+      await page.setViewportSize(size);
       file.write({ inactiveLinks: ["spine1-leaf1", "spine2-leaf1"] });
       proxy.open();
       await page.locator('.status[data-level="live"]').waitFor();
-      await page.getByText("(2 inactive)").waitFor();
+      await page.getByText("(2 down)").waitFor();
+      await note.waitFor({ state: "detached" });
+      expect(await opacity()).toBe(1);
     } finally {
       await otherTab.close();
     }

@@ -8,15 +8,23 @@ import { measureDrawnPixels } from "./map-pixels.ts";
 export const startDemo = (devices: number, hosts: number): Promise<Service> =>
   startService({ args: ["--data", ":memory:", `--demo=devices=${devices},hosts=${hosts},churn=0`] });
 
+interface SizeChecks {
+  beforeOpening(tab: BrowserTab): Promise<void>;
+  /** Called when the whole network is drawn. */
+  onDrawn(tab: BrowserTab): Promise<void>;
+}
+
 /** `detail` is what is drawn when the whole network is in view. */
 export async function drawAndSearch(
   devices: number,
   hosts: number,
   detail: "devices" | "clusters",
+  checks?: SizeChecks,
 ): Promise<void> {
   const service = await startDemo(devices, hosts);
   const tab = await openTab(service);
   const { page } = tab;
+  await checks?.beforeOpening(tab);
   await tab.goto("/");
   await page.locator(`.map[data-detail="${detail}"]`).waitFor();
   await eventually("the network to be drawn", async () => {
@@ -26,6 +34,7 @@ export async function drawAndSearch(
   });
   await page.locator(".map-summary", { hasText: `${devices.toLocaleString("en")} devices` }).waitFor();
   await page.locator(".map-summary", { hasText: `${hosts.toLocaleString("en")} hosts` }).waitFor();
+  await checks?.onDrawn(tab);
   // The selection of a device zooms in until devices instead of clusters are drawn.
   await page.keyboard.press("/");
   await page.keyboard.type("lon1-leaf1");

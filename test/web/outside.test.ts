@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PALETTES } from "../../src/web/map/palette.ts";
 import { startPrometheusPeer } from "../map/prometheus-peer.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -156,17 +157,19 @@ test("a metric is chosen in the bar, and its values and its failure are shown", 
   await eventually("no metric in the address", async () => expect(page.url()).not.toContain("metric="));
 });
 
-test("values are drawn on links and explained in the legend; a failure draws nothing, not zero", async () => {
+test("values are drawn on links and explained by a scale on the map; a failure draws nothing, not zero", async () => {
   const { page } = tab;
   const lineTextsAre = (count: number) =>
     eventually(`${count} texts on lines`, async () =>
       expect(await page.locator(".map").getAttribute("data-line-texts")).toBe(String(count)),
     );
   // The steps of a scale to 100 %: zero is the first, 42 the third.
-  const [zero, middle] = ["#4c9be8", "#d9a514"];
+  // The scale has a swatch of each colour too.
+  const SWATCH_PIXELS = 16 * 6;
+  const [zero, middle] = [PALETTES.dark.value1, PALETTES.dark.value3];
   const isDrawn = (colour: string, drawn: boolean) =>
     eventually(`${colour} to be ${drawn ? "drawn" : "gone"}`, async () =>
-      expect((await countPixelsOf(tab, colour)) > 20).toBe(drawn),
+      expect((await countPixelsOf(tab, colour)) > SWATCH_PIXELS + 20).toBe(drawn),
     );
   const report = (value: number) =>
     prometheus.series.set("utilisation", [{ metric: { instance: deviceId(2), ifName: "2" }, value }]);
@@ -178,8 +181,8 @@ test("values are drawn on links and explained in the legend; a failure draws not
   await isDrawn(middle, true);
   // One line has a value: the other one has no text and no colour.
   await lineTextsAre(5);
-  expect(await countPixelsOf(tab, zero)).toBe(0);
-  await page.getByRole("button", { name: "Legend" }).click();
+  expect(await countPixelsOf(tab, zero)).toBe(SWATCH_PIXELS);
+  // The scale is on the map.
   const steps = page.getByRole("list", { name: "Colours of Utilisation" }).getByRole("listitem");
   await steps.first().waitFor();
   expect(await steps.allTextContents()).toEqual(["from 0%", "from 20%", "from 40%", "from 60%", "from 80%"]);

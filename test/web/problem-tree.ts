@@ -104,6 +104,8 @@ export async function openProblemTree(): Promise<ProblemTree> {
 }
 
 export const EAST_LOST = "link-lost:core/1-east/1";
+export const EAST_DOWN = "device-unavailable:east";
+export const E1_DOWN = "device-unavailable:e1";
 export const W2_DOWN = "device-unavailable:w2";
 
 export const listOf = ({ page }: BrowserTab) => page.locator("aside.problems");

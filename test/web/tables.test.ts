@@ -48,6 +48,22 @@ test.skipIf(!hasChromium).each([
   await eventually("descending order", () => sorted(true));
 });
 
+test.skipIf(!hasChromium)("a cable is one row with both of its directions", async () => {
+  file.write({ inactiveLinks: ["spine1-leaf2"] });
+  await tab.goto("/?view=links&sort=src");
+  await tab.page.getByRole("link", { name: /^Cables\s*8$/ }).waitFor();
+  await tab.page.getByText("8 rows", { exact: true }).waitFor();
+  expect(new Set(await column(6))).toEqual(new Set(["both"]));
+  await tab.page.getByLabel("Filter, with the parameters of the interface").fill("state=INACTIVE");
+  await tab.page.keyboard.press("Enter");
+  await tab.page.getByText("1 row", { exact: true }).waitFor();
+  expect([await column(0), await column(2), await column(5)]).toEqual([["leaf2"], ["spine1"], ["down"]]);
+  // The row of the cable is the selected one, whichever of its links is selected.
+  await tab.page.goto(`${tab.page.url()}&selected=links:${deviceId(1)}/2-${deviceId(12)}/1`);
+  await tab.page.locator('.grid [aria-selected="true"]').waitFor();
+  file.write();
+});
+
 test.skipIf(!hasChromium)("counts beside filters are of what is shown, and follow it", async () => {
   await tab.goto(`/?around=${deviceId(11)}`);
   await tab.page.getByRole("button", { name: "Filter" }).click();
@@ -55,17 +71,13 @@ test.skipIf(!hasChromium)("counts beside filters are of what is shown, and follo
     tab.page.locator(".check", { hasText: label }).locator(".count").textContent();
   // leaf1 and its two spines, and the two cables between them.
   await eventually("the counts of the neighbourhood", async () => {
-    expect([await count("Switch"), await count("racks"), await count("Link inactive")]).toEqual([
-      "3",
-      "5",
-      "0",
-    ]);
+    expect([await count("Switch"), await count("racks"), await count("Cable down")]).toEqual(["3", "5", "0"]);
   });
   file.write({ inactiveLinks: ["spine1-leaf1", "spine1-leaf2"] });
-  await eventually("the new count", async () => expect(await count("Link inactive")).toBe("1"));
+  await eventually("the new count", async () => expect(await count("Cable down")).toBe("1"));
   await tab.page.getByRole("button", { name: "One hop more" }).click();
   await tab.page.getByRole("button", { name: "Filter" }).click();
-  await eventually("the count of more hops", async () => expect(await count("Link inactive")).toBe("2"));
+  await eventually("the count of more hops", async () => expect(await count("Cable down")).toBe("2"));
   file.write();
 });
 

@@ -200,6 +200,34 @@ test.skipIf(!hasChromium)("a request that another moment overtakes is aborted", 
   await until(() => failed.some((url) => url.includes(held)), { what: "the aborted request" });
 });
 
+/**
+ * The time line has marks where the history has faults and recoveries, each right after it happened. A history of 40 minutes
+ * fills the line of an hour: nothing of the line is before the history.
+ */
+async function expectIncidentMarks(): Promise<void> {
+  const { times } = history;
+  const shares = (name: string) =>
+    tab.page
+      .locator(`.track .mark.${name}`)
+      .evaluateAll((marks) => marks.map((mark) => parseFloat(mark.style.left)));
+  const startMs = Number(await momentShown().getAttribute("aria-valuemin"));
+  const endMs = Number(await momentShown().getAttribute("aria-valuemax"));
+  expect(startMs).toBe(times.start);
+  const shareOf = (ms: number) => (100 * (ms - startMs)) / (endMs - startMs);
+  const expectAt = (found: number[], moments: number[]) => {
+    expect(found).toHaveLength(moments.length);
+    for (const [i, ms] of moments.entries()) {
+      expect(found[i]).toBeGreaterThan(shareOf(ms));
+      expect(found[i]).toBeLessThan(shareOf(ms) + 1);
+    }
+  };
+  expectAt(await shares("faults"), [times.deviceDown, times.removed]);
+  expectAt(await shares("recoveries"), [times.repaired, times.added]);
+  expect(
+    await tab.page.locator(".before-history").evaluate((part) => part.getBoundingClientRect().width),
+  ).toBe(0);
+}
+
 test.skipIf(!hasChromium)(
   "buttons lead from incident to incident, and state both ends of the history",
   async () => {
@@ -209,12 +237,18 @@ test.skipIf(!hasChromium)(
     await forgetOpening();
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.removed}`);
-    await notice(/1 device removed, 1 link removed/).waitFor();
+    await notice(/1 device removed, 1 cable lost/).waitFor();
     await tab.page.getByText("3 devices, 2 cables, 3 hosts").waitFor();
+    // The note at the upper left has the time of the incident, and no revision.
+    const note = tab.page.locator(".chips").getByText("As of");
+    expect(await note.textContent()).toMatch(/^As of .*\d\d:\d\d:\d\d$/);
+    expect(await momentShown().getAttribute("aria-valuetext")).toBe(
+      (await note.textContent())?.slice(6) ?? "",
+    );
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.linkDown}`);
-    await notice(/1 device down, 1 link inactive/).waitFor();
-    await tab.page.getByText("4 devices (1 down), 3 cables (1 inactive)").waitFor();
+    await notice(/1 device down, 1 cable down/).waitFor();
+    await tab.page.getByText("4 devices (1 down), 3 cables (1 down)").waitFor();
     await button("Previous incident").click();
     await notice(/no earlier incident/).waitFor();
     expect(parameter("at")).toBe(String(revisions.linkDown));
@@ -232,6 +266,7 @@ test.skipIf(!hasChromium)(
       `topology?incident=next&at=${revisions.removed}`,
     ]);
     expect(requests.filter((request) => request.includes("since="))).toEqual([]);
+    await expectIncidentMarks();
   },
 );
 
@@ -265,7 +300,7 @@ test.skipIf(!hasChromium)(
     await waitForUrlPart(tab, `at=${iso(times.removed)}`);
     await panel().getByText("0 added, 3 removed, 3 changed").waitFor();
     await group("1 device removed").getByRole("link", { name: "leaf2" }).waitFor();
-    await group("1 link removed")
+    await group("1 cable removed")
       .getByRole("link", { name: /spine\/2 – leaf2\/1|leaf2\/1 – spine\/2/ })
       .waitFor();
     await group("2 devices changed").getByText("mfr: Edgecore → Arista").waitFor();

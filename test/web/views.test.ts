@@ -39,7 +39,7 @@ test.skipIf(!hasChromium)(
     await error.waitFor();
     const { detail } = await (await service.fetch("/controller/v1/devices?typ=ROUTER&limit=200")).json();
     expect(await error.textContent()).toBe(detail);
-    await filter.fill("core lon1");
+    await filter.fill("no-such-name");
     await filter.press("Enter");
     await tab.page.getByText("No rows match.").waitFor();
   },
@@ -89,9 +89,12 @@ test.skipIf(!hasChromium)("a search lists the 20 best, and the keys reach the la
       return list !== undefined && box.top >= list.top && box.bottom <= list.bottom;
     });
   expect(await isInView(19)).toBe(false);
-  await tab.page.keyboard.press("ArrowUp");
+  // After the hits come the entries for the tables of all results.
+  const tables = await tab.page.locator(".search-hits .search-all").count();
+  expect(tables).toBeGreaterThan(0);
+  for (let i = 0; i <= tables; i++) await tab.page.keyboard.press("ArrowUp");
   await eventually("the last hit in view", async () => expect(await isInView(19)).toBe(true));
-  await tab.page.keyboard.press("ArrowDown");
+  for (let i = 0; i <= tables; i++) await tab.page.keyboard.press("ArrowDown");
   await eventually("the first hit in view", async () => expect(await isInView(0)).toBe(true));
 });
 
@@ -116,7 +119,24 @@ test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", as
   expect(csv.name).toEndWith(".csv");
   expect(csv.bytes.toString()).toContain("mac");
   await tab.goto("/");
-  expect((await download("Download PNG")).bytes.subarray(1, 4).toString()).toBe("PNG");
+  const readPng = async (colours: string, size: string) => {
+    await openMenu();
+    await tab.page.getByLabel("Colours of the PNG").selectOption(colours);
+    await tab.page.getByLabel("Size of the PNG").selectOption(size);
+    const [file] = await Promise.all([
+      tab.page.waitForEvent("download"),
+      tab.page.getByRole("button", { name: "Download PNG" }).click(),
+    ]);
+    const bytes = readFileSync(await file.path());
+    expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+    return { bytes, width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  };
+  const map = await tab.page.locator(".map").boundingBox();
+  const [light, dark] = [await readPng("light", "1"), await readPng("dark", "2")];
+  // The head and the legend are above and below the map.
+  expect(light.width).toBe(Math.round(map?.width ?? 0));
+  expect(light.height).toBeGreaterThan((map?.height ?? 0) + 100);
+  expect([dark.width, dark.height]).toEqual([light.width * 2, light.height * 2]);
   expect((await download("Download SVG")).bytes.toString()).toContain("<svg");
   await openMenu();
   await tab.page.getByRole("button", { name: "Copy as curl" }).click();
@@ -125,6 +145,39 @@ test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", as
   );
 });
 
+test.skipIf(!hasChromium)(
+  "the map is printed on one page with its head and legend, a table with all rows",
+  async () => {
+    const { page } = tab;
+    await tab.goto("/");
+    await eventually("the map", async () =>
+      expect(await page.locator(".stage").getAttribute("data-drawn")).not.toBeNull(),
+    );
+    const pages = async () =>
+      String(await page.pdf({ preferCSSPageSize: true })).match(/\/Type\s*\/Page\b/g)?.length;
+    expect(await pages()).toBe(1);
+    const onPaper = async <Value>(read: () => Promise<Value>) => {
+      await page.emulateMedia({ media: "print" });
+      await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+      const value = await read();
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+      await page.emulateMedia({ media: null });
+      return value;
+    };
+    const text = await onPaper(() => page.locator("body").innerText());
+    for (const part of ["Network of 127.0.0.1", "50 devices", "Cable down", String(new Date().getFullYear())])
+      expect(text).toContain(part);
+    expect(text).not.toContain("Export");
+    await tab.goto("/?view=devices");
+    const rows = page.locator('.sheet [role="row"]');
+    await rows.first().waitFor();
+    const onScreen = await rows.count();
+    expect(onScreen).toBeLessThan(50);
+    expect(await onPaper(() => rows.count())).toBe(50);
+    await eventually("the rows in view", async () => expect(await rows.count()).toBe(onScreen));
+  },
+);
+
 test.skipIf(!hasChromium)("keys move the map, and the back button restores the previous view", async () => {
   await tab.goto("/");
   const map = tab.page.locator(".map-focus");
@@ -132,7 +185,7 @@ test.skipIf(!hasChromium)("keys move the map, and the back button restores the p
   await map.press("+");
   await map.press("ArrowRight");
   await until(() => tab.page.url().includes("camera="), { what: "the camera in the address" });
-  await tab.page.getByRole("link", { name: "Links" }).click();
+  await tab.page.getByRole("link", { name: "Cables" }).click();
   await rows().first().waitFor();
   await tab.page.goBack();
   await map.waitFor();

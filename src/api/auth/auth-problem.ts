@@ -7,7 +7,10 @@ import { ProblemDetails } from "../response/problem.ts";
 import type { Credential } from "./authenticate.ts";
 import type { CertificateAuthResult } from "./certificate.ts";
 
-const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
+const PARAMETERS = 'realm="controller", charset="UTF-8"';
+const CHALLENGE = { "WWW-Authenticate": `Basic ${PARAMETERS}` };
+/** The challenge for a script in a page. Browsers do not know its scheme, so that they show no prompt of their own. */
+const SCRIPT_CHALLENGE = { "WWW-Authenticate": `X-Basic ${PARAMETERS}` };
 
 const METRICS_PATHS: readonly string[] = SERVICE_ENDPOINTS.filter(({ access }) => access === "metrics").map(
   ({ path }) => path,
@@ -19,13 +22,21 @@ export const roleProblem = ({ role }: Credential, path: string): ProblemDetails 
     ? new ProblemDetails("forbidden", `This user may read ${METRICS_PATHS.join(", ")} only.`)
     : undefined;
 
-export function authProblem(result: Exclude<CertificateAuthResult, Credential>): ProblemDetails {
+/** `isScript` is whether a script in a page sent the request, and shows a form of its own. */
+export function authProblem(
+  result: Exclude<CertificateAuthResult, Credential>,
+  isScript: boolean,
+): ProblemDetails {
   if (result.outcome === "throttled") {
     const seconds = String(result.retryAfterSeconds);
     const detail = `Too many logins have failed from this address; wait ${seconds} s.`;
     return new ProblemDetails("too-many-failures", detail, { "Retry-After": seconds });
   }
-  return new ProblemDetails("credentials-required", DETAILS[result.outcome], CHALLENGE);
+  return new ProblemDetails(
+    "credentials-required",
+    DETAILS[result.outcome],
+    isScript ? SCRIPT_CHALLENGE : CHALLENGE,
+  );
 }
 
 const WRONG =

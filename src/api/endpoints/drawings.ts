@@ -26,6 +26,8 @@ export interface DrawingInput {
   readonly devices: Paced<string>;
   /** The links between these devices. */
   readonly links: Paced<string>;
+  /** The lost cables between these devices. */
+  readonly lost: Paced<string>;
 }
 
 export class Drawings implements Disposable {
@@ -73,12 +75,13 @@ export class Drawings implements Disposable {
     }
   }
 
-  *#drawInThread(owner: string, { topology, revision, devices, links }: DrawingInput) {
+  *#drawInThread(owner: string, { topology, revision, devices, links, lost }: DrawingInput) {
     const drawing = this.#thread.begin(owner);
     let isDrawn = false;
     try {
       yield* drawing.send("devices", devices);
       yield* drawing.send("links", links);
+      yield* drawing.send("lost", lost);
       yield* drawing.draw(topology, revision);
       isDrawn = true;
       return drawing;

@@ -139,7 +139,7 @@ const isTooOld = (cluster: ClusterStatus, now: number): boolean =>
   cluster.maxStaleSeconds > 0 && (staleSeconds(cluster, now) ?? 0) > cluster.maxStaleSeconds;
 
 function clusterDetails(cluster: ClusterStatus, now: number) {
-  const { name, node, trouble, lag } = cluster;
+  const { name, node, trouble, lag, lost } = cluster;
   const seconds = staleSeconds(cluster, now);
   return {
     name,
@@ -151,6 +151,7 @@ function clusterDetails(cluster: ClusterStatus, now: number) {
       error: trouble.message,
       since: trouble.since,
     }),
+    ...(lost.length > 0 && { lost: [...lost] }),
   };
 }
 

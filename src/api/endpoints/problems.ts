@@ -43,7 +43,7 @@ const PROBLEM_EXAMPLE: NetworkProblem = {
   entity: SECOND,
   devices: [SECOND],
   sources: ["openflow"],
-  text: "Device of:0000000000000002 is unavailable.",
+  text: "Device of:0000000000000002 is down.",
   cutOff: { devices: [SECOND], deviceCount: 1, hostCount: 0 },
   consequences: 2,
 };

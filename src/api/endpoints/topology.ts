@@ -1,8 +1,17 @@
 /** The representations of the topology, or with `around` of a part of it: counts as JSON, or the graph in a graph format. */
 import Type from "typebox";
+import type { LostCable } from "../../formats/drawing-style.ts";
 import { type Format, formatsOf, INCIDENT_FORMAT, TIMELINE_FORMAT } from "../../formats/formats.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
-import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import {
+  type Arriving,
+  COST,
+  collectPaced,
+  mapInSteps,
+  mapPaced,
+  type Paced,
+  type Steps,
+} from "../../lib/steps.ts";
 import { type Entities, Topology, type TopologyDrift } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { IncidentSearch } from "../../model/incident.ts";
@@ -12,6 +21,7 @@ import { badParameter } from "../../query/fault.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { type Direction, findIncident } from "../../query/incidents.ts";
 import { parameterSet } from "../../query/parameters.ts";
+import type { Problems } from "../../query/problems/problems.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
@@ -29,7 +39,7 @@ import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 import { type ShownChangedAt, versionsOf } from "./versions.ts";
 
-type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
+type Draw = (graph: TopologyGraph) => Steps<Arriving<Uint8Array>>;
 
 const FORMATS = formatsOf("topology");
 const TOPOLOGY: Topology = { time: CONNECTED_MS, devices: 2, links: 2, clusters: 1, hosts: 1 };
@@ -39,6 +49,18 @@ const Timeline = Type.Object(
     from: int64("Epoch milliseconds at which the first span begins."),
     to: int64("Epoch milliseconds at which the last span ends."),
     counts: Type.Array(Type.Integer({ description: "The number of changes in one span." })),
+    faults: Type.Array(
+      Type.Integer({
+        description:
+          "How many devices became unavailable, links became INACTIVE, and devices and links were removed, in one span.",
+      }),
+    ),
+    recoveries: Type.Array(
+      Type.Integer({
+        description:
+          "How many devices became available, links became ACTIVE, and devices and links were added while more were removed than added again, in one span.",
+      }),
+    ),
     oldest: Moment,
     loaded: Moment,
     newest: Moment,
@@ -58,6 +80,8 @@ const timeline: Variant<object> = {
     from: CONNECTED_MS,
     to: CHANGED_MS + 1,
     counts: [4, 1],
+    faults: [0, 1],
+    recoveries: [0, 0],
     oldest: OLDEST,
     loaded: OLDEST,
     newest: NEWEST,
@@ -115,7 +139,7 @@ export const getTopology: Endpoint<object> = {
 
 /** The representation of the topology. `owner` is the user for whom it may be drawn. */
 function* topologyRepresentation(
-  { history, view, drawings, dialect, memory, revisions }: RequestContext,
+  { history, view, problems, drawings, dialect, memory, revisions }: RequestContext,
   query: ParsedQuery,
   format: Format,
   owner: string,
@@ -133,7 +157,7 @@ function* topologyRepresentation(
     contentType: format.contentType,
     tiny: !format.renderTopology,
   };
-  const draw: Draw = (input) => drawings.draw(owner, input);
+  const draw: Draw = (graph) => drawings.draw(owner, drawingInput(filtered, graph, problems));
   return {
     info,
     render: () => render(filtered, drift && countDrift(drift, query.drift ?? []), format, dialect, draw),
@@ -179,13 +203,19 @@ function* renderGraph(
   draw: Draw,
 ): Steps<Arriving<Uint8Array>> {
   const graph = graphOf(filtered, topology);
-  if (inThread) return yield* draw(drawingInput(filtered, graph));
+  if (inThread) return yield* draw(graph);
   return encodeChunks(renderTopology?.(graph) ?? []);
 }
 
-function* drawingInput(filtered: FilteredState, graph: TopologyGraph): Steps<DrawingInput> {
+function* drawingInput(
+  filtered: FilteredState,
+  graph: TopologyGraph,
+  problems: Problems,
+): Steps<DrawingInput> {
   const { state, filters } = filtered;
-  const hostCounts = yield* countHosts(graph, yield* deviceIdsOf(graph));
+  const ids = yield* deviceIdsOf(graph);
+  const hostCounts = yield* countHosts(graph, ids);
+  const lost = yield* problems.lostCables(state);
   return {
     topology: graph.topology,
     revision: graph.revision,
@@ -194,6 +224,11 @@ function* drawingInput(filtered: FilteredState, graph: TopologyGraph): Steps<Dra
       ({ id, text }) => `[${text},${hostCounts.get(id) ?? 0}]`,
     ),
     links: mapPaced(select(state, "links", filters("links")), ({ text }) => text),
+    lost: mapInSteps(lost, COST.key, ({ src, dst }) =>
+      ids.has(src.device) && ids.has(dst.device)
+        ? JSON.stringify({ from: src, to: dst, isLost: true } satisfies LostCable)
+        : undefined,
+    ),
   };
 }
 
@@ -258,7 +293,7 @@ function timelineRepresentation({ history, log }: RequestContext, query: ParsedQ
     info,
     render() {
       return {
-        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, loaded, newest }),
+        chunks: JSON.stringify({ from, to, ...log.histogram(from, to, spans), oldest, loaded, newest }),
       };
     },
   };

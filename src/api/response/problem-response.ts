@@ -9,15 +9,15 @@ import { HistoryPruned } from "../../view/read-all.ts";
 import type { Exchange } from "../exchange.ts";
 import type { RequestCounters } from "../metrics/process-metrics.ts";
 import { type Dialect, PLAIN } from "../onos/dialect.ts";
-import { escapeHtml, HTML_TYPE, htmlPage } from "../site/html-page.ts";
+import { escapeHtml, HTML_TYPE, htmlPage, plainPage } from "../site/html-page.ts";
 import { PAGE_HEADERS } from "../site/static-site.ts";
 import { addHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { ProblemDetails, UnknownPathProblem } from "./problem.ts";
 
 /*
- * The page for people who open a path of the service that does not exist. It links to the map. Programs get the problem
- * with the same status and text.
+ * The pages for people who open a path of the service that does not exist, or are refused. Programs get the problem with the
+ * same status and text.
  */
 
 const HTML_TYPES = ["text/html", "application/xhtml+xml"];
@@ -34,7 +34,7 @@ function isBrowser(accept: string | null): boolean {
   return HTML_TYPES.every((type) => accepted.includes(type));
 }
 
-const unknownPathHeaders = { ...PAGE_HEADERS, "Content-Type": HTML_TYPE, Vary: "Accept" };
+const problemPageHeaders = { ...PAGE_HEADERS, "Content-Type": HTML_TYPE, Vary: "Accept" };
 
 const renderUnknownPathPage = ({ title, message }: ProblemDetails): string =>
   htmlPage(
@@ -47,6 +47,23 @@ const renderUnknownPathPage = ({ title, message }: ProblemDetails): string =>
 <li><a href="/controller/v1/topology">/controller/v1/topology</a>, the first of the reads for programs</li>
 </ul>`,
   );
+
+/** The statuses with which the service refuses a reader, whatever is read. */
+const REFUSALS = [401, 403, 421, 429, 503];
+
+/** The page of a refused reader. It has no style sheet, because that would be refused too, and the browser would prompt again. */
+const renderRefusedPage = ({ status, title, message }: ProblemDetails): string =>
+  plainPage(
+    title,
+    `<h1>${escapeHtml(title)}</h1>
+<p>${status === 401 ? "This service needs a user name and a password." : escapeHtml(message)}</p>
+<p><a href="">${status === 401 ? "Log in" : "Try again"}</a></p>`,
+  );
+
+function problemPageOf(problem: ProblemDetails): ((problem: ProblemDetails) => string) | undefined {
+  if (problem instanceof UnknownPathProblem) return renderUnknownPathPage;
+  return REFUSALS.includes(problem.status) ? renderRefusedPage : undefined;
+}
 
 export class ProblemResponder {
   readonly #cors: Cors;
@@ -68,9 +85,9 @@ export class ProblemResponder {
     exchange.isCounted = true;
     exchange.problem = problem.code;
     const response = this.#respond(problem, readName, headers, dialect, id);
-    const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
-    if (!isForPeople || !isBrowser(request.header("accept"))) return response;
-    return { ...addHeaders(response, unknownPathHeaders), body: renderUnknownPathPage(error) };
+    const render = dialect === PLAIN ? problemPageOf(problem) : undefined;
+    if (!render || !isBrowser(request.header("accept"))) return response;
+    return { ...addHeaders(response, problemPageHeaders), body: render(problem) };
   }
 
   /** The response to an error outside an exchange. `readName` is the label under which it is counted. */

@@ -10,7 +10,7 @@ import { DeviceNames } from "../device-names.ts";
 const KIND_NAMES: Readonly<Record<Kind, string>> = {
   devices: "Device",
   ports: "Port",
-  links: "Link",
+  links: "Cable",
   hosts: "Host",
 };
 

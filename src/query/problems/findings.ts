@@ -83,7 +83,7 @@ function deviceFinding(device: Entities["devices"], names: EntityNames): Finding
     entity: id,
     devices: [id],
     sources,
-    text: `${names.entity("devices", device)} is unavailable.`,
+    text: `${names.entity("devices", device)} is down.`,
   };
 }
 
@@ -207,15 +207,17 @@ function driftFinding(kind: Kind, entity: Exclude<Entities[Kind], Link>, names: 
 }
 
 function driftText({ drift }: Entities[Kind]): string {
-  if (drift?.state === "missing") return "is intended and not observed";
-  if (drift?.state === "unplanned") return "is observed and not intended";
-  return `differs from what is intended: ${Object.keys(drift?.fields ?? {}).join(", ")}`;
+  if (drift?.state === "missing") return "is planned and missing";
+  if (drift?.state === "unplanned") return "is not planned";
+  return `differs from the plan: ${Object.keys(drift?.fields ?? {}).join(", ")}`;
 }
 
-/** The text of a cable. If its two links differ from the plan in different ways, both are described. */
+/** The text of a cable. If its two links differ from the plan in different ways, each direction is described. */
 function linksDriftText(links: readonly Link[], names: EntityNames): string {
   const linkByText = new Map(links.toReversed().map((link) => [driftText(link), link]));
-  const sentences = Array.from(linkByText, ([text, link]) => `${names.entity("links", link)} ${text}.`);
+  const subject = (link: Link) =>
+    linkByText.size === 1 ? names.entity("links", link) : `Link ${names.ends(link)}`;
+  const sentences = Array.from(linkByText, ([text, link]) => `${subject(link)} ${text}.`);
   return sentences.reverse().join(" ");
 }
 

@@ -47,9 +47,9 @@ export const activeOnly = (links: Paced<Link>): Paced<Link> =>
   mapPaced(links, (link) => (link.state === "ACTIVE" ? link : undefined));
 
 const LINK_TEXTS = {
-  "link-inactive": "is INACTIVE",
+  "link-inactive": "is down",
   "link-one-sided": "is known in one direction only",
-  "link-lost": "is gone, and both devices are still known",
+  "link-lost": "is lost: no source reports it any more",
 } as const satisfies Partial<Record<ProblemKind, string>>;
 
 export function* linkFindings(
@@ -176,4 +176,15 @@ export function* lostFindings(
     }
   }
   return yield* cables.findings(lostLinkMs);
+}
+
+/** One link of each lost cable, in order of removal. */
+export function* findLostCables(state: NetworkState, removed: readonly LostLink[]): Steps<readonly Link[]> {
+  const cables = new Map<string, Link>();
+  const pause = new Pause();
+  for (const lost of removed) {
+    if (pause.due(3 * COST.key)) yield;
+    if (isLost(state, lost)) cables.set(cableId(lost.link), lost.link);
+  }
+  return [...cables.values()];
 }

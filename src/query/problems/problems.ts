@@ -9,9 +9,11 @@
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { SharedSteps, type Steps } from "../../lib/steps.ts";
+import type { Link } from "../../model/entity.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { NetworkState } from "../../view/view.ts";
+import { findLostCables } from "./link-findings.ts";
 import { listProblems, type ProblemList, removedLinks } from "./problem-list.ts";
 import { type LostLink, type ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import { SinceFinder } from "./since.ts";
@@ -214,6 +216,12 @@ export class Problems {
     const windows = this.#windows;
     const recent = yield* RecentChanges.read(this.#history, state, windows);
     return yield* removedLinks({ state, recent, windows });
+  }
+
+  /** One link of each cable that is listed as lost at the time of a state. Unlike the list, it does not change with the clock. */
+  *lostCables(state: NetworkState): Steps<readonly Link[]> {
+    const newest = this.#newest?.revision === state.revision ? this.#newest : undefined;
+    return yield* findLostCables(state, newest?.removed ?? (yield* this.removedBefore(state)));
   }
 
   stop(): void {

@@ -17,7 +17,7 @@ import type { ClusterMember } from "./open-cluster.ts";
 
 /** Creates the status of this node. Each value is read when it is shown. */
 export function clusterStatus(
-  { log, node, foreign, clockCheck }: ClusterMember,
+  { log, node, foreign, clockCheck, lost }: ClusterMember,
   config: Config,
 ): ClusterStatus {
   const { name, maxStaleSeconds } = config.cluster;
@@ -40,6 +40,9 @@ export function clusterStatus(
     },
     get replicas() {
       return log.stream.replicas;
+    },
+    get lost() {
+      return lost.all;
     },
     get foreignMessages() {
       return { log: log.foreignMessages, ...foreign.counts };

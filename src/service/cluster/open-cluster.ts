@@ -41,12 +41,14 @@ import { restoreView } from "../../view/restore.ts";
 import { snapshotOf } from "../../view/view.ts";
 import { copyFile, LOG_FILE, runFile } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
+import { LostMembers } from "./lost-members.ts";
 
 export interface ClusterMember extends NatsCluster {
   readonly log: JetStreamLog;
   readonly leases: Leases;
   readonly snapshots: ClusterSnapshots;
   readonly clockCheck: ClockCheck;
+  readonly lost: LostMembers;
   /** The configured name of the node, or the name of the machine. */
   readonly nodeName: string;
   /** Name of this run of the node. */
@@ -117,7 +119,7 @@ export async function openCluster(
     // The clock is measured before any lease is acquired, so that the leases are notified of a wrong clock.
     await measure();
     if (cluster.replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
-    return { ...cluster, log, leases, snapshots, clockCheck, nodeName, node };
+    return { ...cluster, log, leases, snapshots, clockCheck, lost: new LostMembers(), nodeName, node };
   } catch (error) {
     await nats.close();
     throw error;

@@ -4,10 +4,10 @@
  */
 import { readLeases } from "../../cluster/leases.ts";
 import type { NatsCluster } from "../../cluster/nats/nats-cluster.ts";
-import { readNodes } from "../../cluster/nodes.ts";
+import { readNodes, type SeenNode } from "../../cluster/nodes.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { asStreamError, checkConnected } from "../../log/jetstream/as-stream-error.ts";
-import type { LogStream, StreamInfo } from "../../log/jetstream/log-stream.ts";
+import type { LogStream, StreamFollower, StreamInfo } from "../../log/jetstream/log-stream.ts";
 import type { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
 import type { ClusterMember } from "./open-cluster.ts";
@@ -46,23 +46,25 @@ export async function readClusterOverview(
   ]);
   return {
     name,
-    nodes: nodes.map(({ nodeName, startedAt, sequence, held, clockOffsetMs, ageMs, lostSince, ...node }) => ({
-      ...node,
-      name: nodeName,
-      lag: Math.max(0, (info?.lastSequence ?? sequence) - sequence),
-      // A lost node runs nothing: other nodes take its sources over.
-      held: lostSince === undefined ? held : [],
-      since: startedAt,
-      ageSeconds: Math.round(ageMs / 1000),
-      ...(lostSince !== undefined && { lostSince }),
-      ...(clockOffsetMs !== undefined && { clockOffsetSeconds: clockOffsetMs / 1000 }),
-    })),
+    nodes: nodes.map(
+      ({ nodeName, startedAt, sequence, held, clockOffsetMs, ageMs, lostSince, lostServers, ...node }) => ({
+        ...node,
+        name: nodeName,
+        lag: Math.max(0, (info?.lastSequence ?? sequence) - sequence),
+        // A lost node runs nothing: other nodes take its sources over.
+        held: lostSince === undefined ? held : [],
+        since: startedAt,
+        ageSeconds: Math.round(ageMs / 1000),
+        ...(lostSince !== undefined && { lostSince }),
+        ...(clockOffsetMs !== undefined && { clockOffsetSeconds: clockOffsetMs / 1000 }),
+      }),
+    ),
     leases: leases.map(({ source, nodeName }) => ({ source, node: nodeName })),
     ...(info && {
       engine: {
         stream: names.stream,
         replicas: info.replicas,
-        servers: serversOf(info, clock.now()),
+        servers: serversOf(info, nodes, clock.now()),
         messages: info.messages,
         bytes: info.bytes,
         ...(info.maxBytes !== undefined && { maxBytes: info.maxBytes }),
@@ -88,15 +90,33 @@ function errorsOf(failures: ReadonlyMap<OverviewPart, string>): Pick<ClusterOver
 
 type Servers = NonNullable<ClusterOverview["engine"]>["servers"];
 
-const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
+const serversOf = ({ leader, followers }: StreamInfo, nodes: readonly SeenNode[], now: number): Servers => [
   ...(leader === undefined ? [] : [{ name: leader, state: "leader" as const }]),
-  ...followers.map(({ name, isCurrent, isOffline, silentMs, lag }) => ({
-    name,
-    state: isOffline ? ("offline" as const) : isCurrent ? ("current" as const) : ("behind" as const),
-    lag,
-    ...(isOffline && silentMs > 0 && { offlineSince: Math.round(now - silentMs) }),
-  })),
+  ...followers.map((follower) => {
+    const { name, isCurrent, isOffline, lag } = follower;
+    const offlineSince = isOffline ? offlineSinceOf(follower, nodes, now) : undefined;
+    return {
+      name,
+      state: isOffline ? ("offline" as const) : isCurrent ? ("current" as const) : ("behind" as const),
+      lag,
+      ...(offlineSince !== undefined && { offlineSince }),
+    };
+  }),
 ];
+
+/** A leader that was elected later does not know since when a server is offline. Nodes that saw it before have written it. */
+function offlineSinceOf(
+  { name, silentMs }: StreamFollower,
+  nodes: readonly SeenNode[],
+  now: number,
+): number | undefined {
+  const seen = nodes.flatMap(({ lostSince, lostServers = [] }) =>
+    lostSince === undefined ? lostServers : [],
+  );
+  const times = seen.filter((server) => server.name === name).map(({ since }) => since);
+  if (silentMs > 0) times.push(Math.round(now - silentMs));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
 
 /** Creates the overview reader of a running node. It reads NATS at most once a second, for any number of clients. */
 export function createOverviewReader(name: string, member: ClusterMember): () => Promise<ClusterOverview> {

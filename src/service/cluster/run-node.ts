@@ -54,13 +54,14 @@ export async function runClusterNode(
 ): Promise<void> {
   const { store, sources, clock, url } = parts;
   const { committer, view } = store;
-  const { leases, log, node, nodeName, clockCheck } = cluster;
+  const { leases, log, node, nodeName, clockCheck, lost } = cluster;
   const task: NodeTask = { cluster, parts, signal };
   const startedAt = clock.now();
   const held = () => leases.held.filter((name) => sources.names.includes(name));
   const status = (): NodeStatus => {
     const { trouble } = log.health;
     const { offsetMs: clockOffsetMs } = clockCheck;
+    const lostServers = [...lost.servers];
     return {
       node,
       nodeName,
@@ -73,6 +74,7 @@ export async function runClusterNode(
       startedAt,
       ...(clockOffsetMs !== undefined && { clockOffsetMs }),
       ...(trouble && { trouble: trouble.message }),
+      ...(lostServers.length > 0 && { lostServers }),
     };
   };
   const fulfil = async (request: ClusterRequest): Promise<ClusterAnswer> => {
@@ -91,6 +93,7 @@ export async function runClusterNode(
     markOrphanedSources(task),
     finishMerges(task),
     spreadSources(task, held),
+    lost.run(cluster, log.stream, clockCheck.natsClock, signal),
   ]);
 }
 

@@ -9,8 +9,9 @@ import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { Button, Select, submits, TextField } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
+import { chooseSite, devicesToMove, nameDevices, selectedDevice, togglePins, undo } from "./arrange-keys.ts";
 import { addGroup, checkArrangement, pinOf, replaceGroup, unpinAll } from "./arrangement.ts";
+import { NO_DEVICES } from "./arranging.ts";
 
 export function ArrangeButton() {
   const { isOn } = useStore().arranging;
@@ -34,8 +35,9 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
         <Button label="Stop arranging" icon="close" onClick={close} />
       </header>
       <p class="muted keys-hint">
-        Drag a device; or select one and, on the map, move it with the arrow keys (small steps with Shift). P
-        pins or unpins it, U undoes.
+        Drag a device, or the title of a site. Shift and a drag choose several devices, Shift and a click adds
+        one. On the map, arrow keys move the chosen devices or the selected one (small steps with Shift),
+        Space chooses it, S its site, P pins or unpins, U undoes.
       </p>
       <PinButtons map={map} />
       <GroupSection />
@@ -51,18 +53,40 @@ function PinButtons({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   const device = selectedDevice(store);
   const pin = device === undefined ? undefined : pinOf(arrangement, device);
   const name = device !== undefined && network ? deviceNameById(network, device) : "";
-  const place = pin ? `${name} is pinned at ${Math.round(pin.x)}, ${Math.round(pin.y)}.` : "";
+  const place = pin ? ` ${name} is pinned at ${Math.round(pin.x)}, ${Math.round(pin.y)}.` : "";
+  const chosen = arranging.chosen.value;
+  const choice = chosen.size > 0 ? ` ${chosen.size} chosen.` : "";
+  const toMove = devicesToMove(store);
+  const areAllPinned = toMove.every((id) => pinOf(arrangement, id));
   return (
     <>
       <p role="status">
-        {`${formatCount(arrangement.pins?.length ?? 0, "device")} pinned. ${place}`}
+        {`${formatCount(arrangement.pins?.length ?? 0, "device")} pinned.${choice}${place}`}
         {arranging.isLost.value && " The storage of this browser is full: the last change is not kept."}
       </p>
       <div class="actions">
-        {device !== undefined && (
+        {toMove.length > 0 && (
           <Button
-            label={`${pin ? "Unpin" : "Pin"} ${name}`}
-            onClick={() => togglePin(store, map.current, device)}
+            label={`${areAllPinned ? "Unpin" : "Pin"} ${nameDevices(store, toMove)}`}
+            onClick={() => togglePins(store, map.current, toMove)}
+          />
+        )}
+        {device !== undefined && (
+          <>
+            <Button
+              label={`Choose ${name}`}
+              pressed={chosen.has(device)}
+              onClick={() => arranging.toggleChosen(device)}
+            />
+            <Button label="Choose its site" onClick={() => chooseSite(store, map.current, device)} />
+          </>
+        )}
+        {chosen.size > 0 && (
+          <Button
+            label="Choose none"
+            onClick={() => {
+              arranging.chosen.value = NO_DEVICES;
+            }}
           />
         )}
         <Button label="Undo" disabled={!arranging.canUndo.value} onClick={() => undo(store)} />
@@ -119,18 +143,17 @@ function NewGroup() {
   const title = useSignal("");
   const kind = useSignal("");
   const fault = useSignal("");
-  const device = selectedDevice(store);
+  const toMove = devicesToMove(store);
   const pins = arranging.shown.value.pins ?? [];
   const choices: (readonly [value: string, text: string])[] = [
-    ...annotationNames(network).map((name) => [ANNOTATION + name, `each value of ${name}`] as const),
+    ...annotationNames(network).map((name) => [ANNOTATION + name, `one for each ${name}`] as const),
   ];
-  if (pins.length > 0) choices.push([PINNED, `the ${formatCount(pins.length, "pinned device")}`]);
-  if (device !== undefined && network)
-    choices.push([SELECTED, `the selected device, ${deviceNameById(network, device)}`]);
+  if (pins.length > 0) choices.push([PINNED, `one around the ${formatCount(pins.length, "pinned device")}`]);
+  if (toMove.length > 0) choices.push([SELECTED, `one around ${nameDevices(store, toMove)}`]);
   const chosen = choices.some(([value]) => value === kind.value) ? kind.value : (choices[0]?.[0] ?? "");
   const add = () => {
     const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
-    const members = chosen === PINNED ? pins.map((pin) => pin.device) : device === undefined ? [] : [device];
+    const members = chosen === PINNED ? pins.map((pin) => pin.device) : [...toMove];
     const content = annotation === undefined ? { devices: members } : { annotation };
     const name = title.peek().trim() || (annotation ?? DEFAULT_NAME);
     const checked = checkArrangement(addGroup(arranging.shown.peek(), { name, ...content }));
@@ -141,7 +164,7 @@ function NewGroup() {
   };
   return (
     <form class="stack" onSubmit={submits(add)}>
-      <label for={kindId}>Box around</label>
+      <label for={kindId}>New boxes</label>
       <Select
         id={kindId}
         value={chosen}
@@ -159,7 +182,7 @@ function NewGroup() {
         }}
       />
       <button type="submit" class="text-button" disabled={chosen === ""}>
-        Add the box
+        Add boxes
       </button>
     </form>
   );

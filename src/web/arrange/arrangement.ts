@@ -19,13 +19,17 @@ interface Point {
 export const pinOf = ({ pins = [] }: Arrangement, device: string): Point | undefined =>
   pins.find((pin) => pin.device === device);
 
-export const pinDevice = (arrangement: Arrangement, device: string, { x, y }: Point): Arrangement => ({
+/** Pins devices, or moves their pins. */
+export const pinDevices = (arrangement: Arrangement, places: ReadonlyMap<string, Point>): Arrangement => ({
   ...arrangement,
-  pins: [...without(arrangement, device), { device, x: rounded(x), y: rounded(y) }],
+  pins: [
+    ...without(arrangement, places),
+    ...Array.from(places, ([device, { x, y }]) => ({ device, x: rounded(x), y: rounded(y) })),
+  ],
 });
 
-export const unpinDevice = (arrangement: Arrangement, device: string): Arrangement =>
-  compact({ ...arrangement, pins: without(arrangement, device) });
+export const unpinDevices = (arrangement: Arrangement, devices: Iterable<string>): Arrangement =>
+  compact({ ...arrangement, pins: without(arrangement, new Set(devices)) });
 
 export const unpinAll = (arrangement: Arrangement): Arrangement => compact({ ...arrangement, pins: [] });
 
@@ -49,7 +53,8 @@ function compact({ pins = [], groups = [], ...rest }: Arrangement): Arrangement 
   return { ...rest, ...(pins.length > 0 && { pins }), ...(groups.length > 0 && { groups }) };
 }
 
-const without = ({ pins = [] }: Arrangement, device: string) => pins.filter((pin) => pin.device !== device);
+const without = ({ pins = [] }: Arrangement, devices: { has(device: string): boolean }) =>
+  pins.filter(({ device }) => !devices.has(device));
 
 /** Rounds to one decimal: more digits are not visible and make a link longer. */
 const rounded = (value: number): number => Math.round(value * 10) / 10;

@@ -83,9 +83,22 @@ export function createArranging({ state }: Navigation, settings: ReadonlySignal<
     if (!opened.peek()) own.value = now;
     edits.value = { of: key.peek(), before, now, step };
   };
+  const isOn = signal(false);
+  const chosen = signal(NO_DEVICES);
+  effect(() => {
+    if (!isOn.value) chosen.value = NO_DEVICES;
+  });
   return {
     /** Whether drags and arrow keys move devices. */
-    isOn: signal(false),
+    isOn,
+    /** The devices that the user chose to move together. */
+    chosen,
+    /** Adds the device to the chosen ones, or takes it out. */
+    toggleChosen(device: string): void {
+      const next = new Set(chosen.peek());
+      if (!next.delete(device)) next.add(device);
+      chosen.value = next;
+    },
     shown,
     opened,
     key,
@@ -118,6 +131,7 @@ export function createArranging({ state }: Navigation, settings: ReadonlySignal<
 }
 
 const NOTHING: Arrangement = {};
+export const NO_DEVICES: ReadonlySet<string> = new Set();
 
 /** The views that the browser stores, sorted by name, in its local storage, which its tabs share. */
 function createSavedViews() {

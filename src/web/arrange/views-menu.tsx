@@ -10,7 +10,7 @@ import { encodeViewLink, printView } from "./view-link.ts";
 
 export function ViewsMenu() {
   return (
-    <Popover label="Views" buttonLabel="Views" face={<Icon name="bookmark" />}>
+    <Popover label="Views" buttonLabel="Views" text="Views" face={<Icon name="bookmark" />}>
       {(close) => (
         <div class="views-menu">
           <BrowserViews close={close} />
@@ -30,7 +30,7 @@ function BrowserViews({ close }: ListProps) {
   const views = useStore().arranging.views.list.value;
   return (
     <section>
-      <h3>In this browser</h3>
+      <h2>In this browser</h2>
       {views.length === 0 && <p class="muted">None yet.</p>}
       <ul class="entries">
         {views.map((view) => (
@@ -80,7 +80,7 @@ function ConfiguredViews({ close }: ListProps) {
   if (views.length === 0) return null;
   return (
     <section>
-      <h3>From the configuration</h3>
+      <h2>From the configuration</h2>
       <ul class="entries">
         {views.map((view) => (
           <li key={view.name} class="entry">
@@ -115,7 +115,7 @@ function CurrentView() {
   };
   return (
     <section>
-      <h3>What the page shows now</h3>
+      <h2>What the page shows now</h2>
       <NameForm
         label="Name of the view"
         button="Save"
@@ -129,7 +129,7 @@ function CurrentView() {
       <div class="actions">
         <Button label="Copy link with arrangement" onClick={() => void share()} />
         <Button
-          label="Show for the configuration"
+          label="Show text for the configuration file"
           pressed={printed.value !== undefined}
           onClick={() => {
             printed.value =

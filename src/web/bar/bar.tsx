@@ -2,13 +2,14 @@
 import type { RefObject } from "preact";
 import { ViewsMenu } from "../arrange/views-menu.tsx";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { VIEWS, type ViewName, type ViewState } from "../data/view-state.ts";
+import { VIEW_TITLES, VIEWS, type ViewName, type ViewState } from "../data/view-state.ts";
 import { Button, StateLink } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { isRead } from "../problems/problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "../problems/signs.tsx";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
+import { HelpMenu } from "./help-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";
 import { PathBox } from "./path-box.tsx";
 import { SearchBox } from "./search-box.tsx";
@@ -31,6 +32,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
         <ChangesButton />
         <ViewsMenu />
         <ExportMenu map={map} />
+        <HelpMenu />
         <ProblemsButton />
         <Status />
       </div>
@@ -42,16 +44,15 @@ function ChangesButton() {
   const { state, go } = useStore();
   const { changes } = state.value;
   return (
-    <Button label="Recent changes" icon="list" pressed={changes} onClick={() => go({ changes: !changes })} />
+    <Button
+      label="Recent changes"
+      icon="list"
+      text="Changes"
+      pressed={changes}
+      onClick={() => go({ changes: !changes })}
+    />
   );
 }
-
-const TITLES: Readonly<Record<ViewName, string>> = {
-  map: "Map",
-  devices: "Devices",
-  links: "Links",
-  hosts: "Hosts",
-};
 
 /** The tabs of the four views. They are links, so that a view can be opened in another window. */
 function Tabs() {
@@ -60,7 +61,7 @@ function Tabs() {
   const counts: Readonly<Record<ViewName, number | undefined>> = {
     map: undefined,
     devices: network?.devices.size,
-    links: network?.links.size,
+    links: network?.cables.size,
     hosts: network?.openedHosts.total,
   };
   return (
@@ -75,7 +76,7 @@ function Tabs() {
             aria-current={view === state.value.view ? "page" : undefined}
             onFollow={() => view !== state.peek().view && go(patch)}
           >
-            {TITLES[view]}
+            {VIEW_TITLES[view]}
             {counts[view] !== undefined && <span class="count">{counts[view].toLocaleString("en")}</span>}
           </StateLink>
         );

@@ -9,8 +9,8 @@ import { Button } from "../elements/controls.tsx";
 import { pathCountText } from "../panel/path-steps.tsx";
 import { chosenText } from "../problems/problem-target.ts";
 import { stateTitle } from "./filter-menu.tsx";
-import { MetricNote } from "./metric-menu.tsx";
-import { momentChip } from "./status.tsx";
+import { MetricNote, MetricScale } from "./metric-menu.tsx";
+import { momentChip, OutOfDateNote } from "./status.tsx";
 
 interface ChipData {
   readonly text: string;
@@ -32,7 +32,8 @@ export function Chips() {
     if (layer !== undefined) chips.push({ text: LAYER_TITLES[layer], undo: { layer: undefined } });
     if (problem !== undefined)
       chips.push({ text: chosenText(problems, network), undo: { problem: undefined } });
-    if (metric !== undefined) chips.push({ text: `${metric} on links`, undo: { metric: undefined } });
+    if (metric !== undefined)
+      chips.push({ text: `${metric} on links`, undo: { metric: undefined }, extra: <MetricScale /> });
     if (around !== undefined) {
       const { hops } = state.value;
       const name = entityName(network, { kind: "devices", id: around });
@@ -52,6 +53,7 @@ export function Chips() {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
     <div class="chips" role="group" aria-label="What narrows this view" data-covers-map>
+      <OutOfDateNote />
       {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
       <OpenedViewChip />
       {chips.map((chip) => (

@@ -1,8 +1,13 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
+import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
+import { signsOf } from "../map/legend.tsx";
 import type { NetworkMap } from "../map/map.ts";
+import type { PictureOptions } from "../map/map-export.ts";
+import { currentPalette, PALETTES } from "../map/palette.ts";
+import { isPrintRequested, paperLines, paperTitle } from "../map/paper.tsx";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
 /** The lifetime of the URL of a downloaded picture, because the browser reads the picture after the click. */
@@ -14,7 +19,12 @@ type MapRef = RefObject<NetworkMap | null>;
 
 export function ExportMenu({ map }: { readonly map: MapRef }) {
   return (
-    <Popover label="Export and share" buttonLabel="Export and share" face={<Icon name="download" />}>
+    <Popover
+      label="Export and share"
+      buttonLabel="Export and share"
+      text="Export"
+      face={<Icon name="download" />}
+    >
       {(close) => <ExportItems map={map} close={close} />}
     </Popover>
   );
@@ -32,10 +42,28 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
     download(url, fileName(extension));
     setTimeout(() => URL.revokeObjectURL(url), PICTURE_URL_MS);
   };
-  const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
-  const downloadFile = (format: string) => download(downloadRequest(state, format), fileName(format));
-  const drawsHere =
-    onMap && (Object.keys(store.arranging.shown.value).length > 0 || store.problems.lost.value.length > 0);
+  const scheme = useSignal<PictureOptions["scheme"]>(currentPalette() === PALETTES.dark ? "dark" : "light");
+  const pixelRatio = useSignal(1);
+  const downloadPng = async () => {
+    const options = {
+      scheme: scheme.peek(),
+      pixelRatio: pixelRatio.peek(),
+      title: paperTitle(),
+      lines: paperLines(store, Date.now()),
+      signs: signsOf(state.layer),
+    };
+    try {
+      downloadBlob(await map.current?.exportPng(options), "png");
+    } catch (error) {
+      store.notify(`The picture cannot be made: ${String(error)}`);
+    }
+  };
+  const downloadFile = async (format: string) => {
+    const request = downloadRequest(state, format);
+    // The browser does not send the page's own credentials with a link.
+    if (!store.session.hasOwnCredentials) return download(request, fileName(format));
+    downloadBlob(await (await store.session.fetch(request, {})).blob(), format);
+  };
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
     <Button
@@ -55,17 +83,45 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       })}
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
+      {onMap && (
+        <div class="picture-options">
+          <select
+            aria-label="Colours of the PNG"
+            value={scheme.value}
+            onChange={({ currentTarget }) => {
+              scheme.value = currentTarget.value === "dark" ? "dark" : "light";
+            }}
+          >
+            <option value="light">Light</option>
+            <option value="dark">Dark</option>
+          </select>
+          <select
+            aria-label="Size of the PNG"
+            value={String(pixelRatio.value)}
+            onChange={({ currentTarget }) => {
+              pixelRatio.value = Number(currentTarget.value);
+            }}
+          >
+            <option value="1">1×</option>
+            <option value="2">2×</option>
+          </select>
+        </div>
+      )}
+      {item("Print", () => {
+        if (onMap) print();
+        else isPrintRequested.value = true;
+      })}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
-          if (format === "svg" && drawsHere) void downloadDrawing();
-          else downloadFile(format);
+          if (format === "svg") void downloadDrawing();
+          else void downloadFile(format);
         }),
       )}
     </>
   );
 }
 
-/** Draws the map in the page, because the service does not know what the user has arranged and acknowledged. */
+/** Draws the map in the page, because the service does not know what the user has arranged, and places new devices anew. */
 async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob | undefined> {
   const network = store.network.peek();
   if (!network || !map) return undefined;

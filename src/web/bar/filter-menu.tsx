@@ -24,6 +24,7 @@ export function FilterMenu() {
       label="Filter"
       buttonLabel={count === 0 ? "Filter" : `Filter (${count})`}
       face={<Icon name="filter" />}
+      text="Filter"
       count={count}
       hidden={view !== "map"}
     >

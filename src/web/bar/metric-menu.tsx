@@ -1,10 +1,11 @@
-/** The menu that chooses the metric on links, and the note that says why there are no values. */
+/** The menu that chooses the metric on links, the scale of its values, and the note that says why there are none. */
 
-import type { OverlayResult } from "../data/link-overlay.ts";
+import { type OverlayResult, overlaySteps } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { Icon, Popover } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
+import { PALETTES } from "../map/palette.ts";
 
 export function MetricMenu() {
   const { state, settings } = useStore();
@@ -15,6 +16,7 @@ export function MetricMenu() {
       label="Metric on links"
       buttonLabel={metric === undefined ? "Metric on links" : `Metric on links: ${metric}`}
       face={<Icon name="gauge" />}
+      text="Metric"
       count={metric === undefined ? 0 : 1}
       hidden={view !== "map" || metrics.length === 0}
     >
@@ -68,6 +70,29 @@ function describeResult(result: OverlayResult | undefined): string {
   return `${known} ${series} of devices that are not in the network, such as ${facts.unknownDevices.join(", ")}.`;
 }
 
+/** The scale of the values on links: the colours and the smallest value of each. */
+export function MetricScale() {
+  const { overlay } = useStore();
+  if (!overlay.value) return null;
+  return (
+    <ul class="metric-scale" aria-label={`Colours of ${overlay.value.name}`}>
+      {overlaySteps(overlay.value).map(({ step, from }) => (
+        <li key={step}>
+          <svg viewBox="0 0 16 4" width={16} height={6} preserveAspectRatio="none" aria-hidden="true">
+            <rect
+              width={16}
+              height={4}
+              style={{ fill: `light-dark(${PALETTES.light[step]}, ${PALETTES.dark[step]})` }}
+            />
+          </svg>
+          <span class="only-read">from </span>
+          {from}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** A note beside the chips, so that a map without values is not taken for a network without traffic. */
 export function MetricNote() {
   const { state, overlayResult } = useStore();
@@ -80,7 +105,7 @@ export function MetricNote() {
 
 function Note({ metric, text }: { readonly metric: string; readonly text: string }) {
   return (
-    <p class="chip metric-note" role="alert">
+    <p class="chip fault-note metric-note" role="alert">
       {`${metric} is not shown. ${text}`}
     </p>
   );

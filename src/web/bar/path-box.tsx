@@ -14,7 +14,7 @@ import { SearchHits, useEntitySearch } from "./search-box.tsx";
 
 export function PathBox() {
   return (
-    <Popover label="Path" buttonLabel="Path" face={<Icon name="path" />}>
+    <Popover label="Path" buttonLabel="Path" text="Path" face={<Icon name="path" />}>
       {(close) => <PathForm close={close} />}
     </Popover>
   );

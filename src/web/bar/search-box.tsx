@@ -6,8 +6,10 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import {
+  allResults,
   createSearcher,
   describeHit,
+  isAllResults,
   prepareSearch,
   type SearchState,
   type ShownHit,
@@ -15,7 +17,8 @@ import {
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
-import { Icon } from "../elements/controls.tsx";
+import { focusContent, focusPanel, Icon } from "../elements/controls.tsx";
+import { searchFilter } from "../table/table-filter.ts";
 
 interface SearchOptions {
   readonly maxHits?: number;
@@ -23,17 +26,21 @@ interface SearchOptions {
   readonly isShown?: boolean;
   /** Called for a click on a match and for Enter. */
   readonly onChoose: (hit: ShownHit) => void;
+  /** Whether the list ends with entries for all results in tables. */
+  readonly offersTables?: boolean;
 }
 
 /** The search of an input with a list of matches below it. */
-export function useEntitySearch(listId: string, { maxHits, isShown = true, onChoose }: SearchOptions) {
+export function useEntitySearch(listId: string, options: SearchOptions) {
+  const { maxHits, isShown = true, onChoose, offersTables = false } = options;
   const store = useStore();
   const text = useSignal("");
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const searcher = useMemo(() => createSearcher(store.client, maxHits), []);
   const hits = useComputed(() => {
     const network = store.network.value;
-    return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
+    const found = network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
+    return offersTables ? [...found, ...allResults(found)] : found;
   });
   const activeIndex = useComputed(() =>
     Math.max(
@@ -93,14 +100,22 @@ export function SearchBox() {
   const store = useStore();
   const input = useRef<HTMLInputElement>(null);
   const focused = useSignal(false);
-  const choose = ({ ref }: ShownHit) => {
+  const choose = (hit: ShownHit) => {
+    const words = text.peek().trim();
     search("");
-    input.current?.blur();
-    store.pick(ref);
+    if (isAllResults(hit)) store.go({ view: hit.ref.kind, filter: searchFilter(words), sort: "" });
+    else store.pick(hit.ref);
+    // The map has what was found as its selection; a table may not have it, so that the panel gets the focus.
+    if (store.state.peek().view === "map" || isAllResults(hit)) focusContent();
+    else focusPanel();
   };
-  const found = useEntitySearch("search-hits", { isShown: focused.value, onChoose: choose });
+  const found = useEntitySearch("search-hits", {
+    isShown: focused.value,
+    onChoose: choose,
+    offersTables: true,
+  });
   const { text, search } = found;
-  useSlashKey(() => {
+  usePageKey("/", () => {
     input.current?.focus();
     input.current?.select();
   });
@@ -167,11 +182,12 @@ function summarize({ hits, complete, searching, fault }: SearchState): string {
   return complete ? formatCount(hits.length, "match", "matches") : `The first ${hits.length} matches`;
 }
 
-function useSlashKey(run: () => void): void {
+/** Runs an action on a key anywhere on the page, except in a field. */
+export function usePageKey(key: string, run: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
-      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key !== key || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       run();
     };
@@ -202,26 +218,39 @@ export function SearchHits(props: SearchHitsProps) {
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [activeIndex, hits]);
-  return (
-    <div ref={list} id={id} role="listbox" class={props.class} aria-label={props.label} hidden={hidden}>
-      {hits.map((hit, i) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
-        <div
-          key={`${hit.ref.kind} ${hit.ref.id}`}
-          id={hitId(id, i)}
-          role="option"
-          aria-selected={i === activeIndex}
-          class={`search-hit ${hit.ref.kind}`}
-          // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
-          onMouseDown={(event) => {
-            event.preventDefault();
-            onChoose(hit);
-          }}
-        >
+  const option = (hit: ShownHit, i: number) => (
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
+    <div
+      key={`${hit.ref.kind} ${hit.ref.id}`}
+      id={hitId(id, i)}
+      role="option"
+      aria-selected={i === activeIndex}
+      class={isAllResults(hit) ? "search-all" : `search-hit ${hit.ref.kind}`}
+      // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
+      onMouseDown={(event) => {
+        event.preventDefault();
+        onChoose(hit);
+      }}
+    >
+      {isAllResults(hit) ? (
+        `${hit.title} ${hit.detail}`
+      ) : (
+        <>
           <span class="hit-title">{hit.title}</span>
           <span class="hit-detail">{hit.detail}</span>
+        </>
+      )}
+    </div>
+  );
+  return (
+    <div ref={list} id={id} role="listbox" class={props.class} aria-label={props.label} hidden={hidden}>
+      {hits.map((hit, i) => !isAllResults(hit) && option(hit, i))}
+      {hits.some(isAllResults) && (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options, not of the controls of a form
+        <div role="group" class="search-tables" aria-label="Tables">
+          {hits.map((hit, i) => isAllResults(hit) && option(hit, i))}
         </div>
-      ))}
+      )}
       {note !== undefined && (
         <div class="search-more" role="presentation">
           {note}

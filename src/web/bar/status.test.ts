@@ -13,6 +13,7 @@ const storeWith = (readiness: Readiness) => ({
   readiness: signal<Readiness | undefined>(readiness),
   shownMoments: signal({ at: undefined, compare: undefined }),
   isMomentLoading: signal(false),
+  timeOf: () => undefined,
 });
 const cluster = { name: "default", node: "a.1", lag: 0 };
 

@@ -5,9 +5,9 @@ import type { ClusterReadiness } from "../../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import { isRevision, type ViewState } from "../data/view-state.ts";
+import type { ViewState } from "../data/view-state.ts";
 import { Popover } from "../elements/controls.tsx";
-import { formatDuration, formatFullTime, formatShortTime } from "../elements/format-time.ts";
+import { formatDuration, formatFullTime, formatMoment, formatShortTime } from "../elements/format-time.ts";
 import { Loaded } from "../panel/parts.tsx";
 
 interface StatusText {
@@ -25,7 +25,7 @@ const troubleOf = (source: SourceStatus): string =>
 
 type StatusStore = Pick<
   PageStore,
-  "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading"
+  "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading" | "timeOf"
 >;
 
 export function statusOf(store: StatusStore): StatusText {
@@ -82,7 +82,7 @@ function StatusDetails() {
     <>
       {lostSince.value !== undefined && <p>{`No connection since ${sinceText(lostSince.value)}.`}</p>}
       <p>{streamText(connection.value)}</p>
-      <h3>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h3>
+      <h2>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h2>
       <ul class="sources">
         {sources?.map((source) => (
           <Source key={source.name} source={source} />
@@ -123,7 +123,7 @@ function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
   const { name, staleSeconds, error } = cluster;
   return (
     <>
-      <h3>{`Cluster ${name}`}</h3>
+      <h2>{`Cluster ${name}`}</h2>
       {staleSeconds !== undefined && (
         <p class="error-text" role="alert">
           {`This node cannot follow the log: what is shown may be ${formatDuration(1000 * staleSeconds)} old.`}
@@ -167,7 +167,7 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
       <ul class="sources">
         {servers.map(({ name, state, offlineSince }) => (
           <li key={name} class={state === "leader" || state === "current" ? "" : "bad"}>
-            {`${name} · ${state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
+            {`${name} · ${state === "offline" ? "lost" : state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
           </li>
         ))}
       </ul>
@@ -175,11 +175,27 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
   );
 }
 
-/** The text of a moment: its revision or its time. */
-const formatMoment = (at: string, formatTime = formatFullTime): string =>
-  isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));
+type AgeStore = Pick<PageStore, "state" | "lostSince" | "network" | "session">;
 
-type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading">;
+/** Whether the present is shown and is not current, because there is no connection or no login. */
+export const isOutOfDate = ({ state, lostSince, network, session }: AgeStore): boolean =>
+  (lostSince.value !== undefined || session.needsLogin.value) &&
+  network.value !== undefined &&
+  state.value.at === undefined;
+
+/** The note that what is shown is old, and since when. */
+export function OutOfDateNote() {
+  const store = useStore();
+  const { lostSince } = store;
+  if (!isOutOfDate(store) || lostSince.value === undefined) return null;
+  return (
+    <p class="chip fault-note" role="status">
+      {`No connection since ${formatShortTime(lostSince.value)}: this is the network of that time`}
+    </p>
+  );
+}
+
+type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading" | "timeOf">;
 
 /** A list with one chip, or an empty list when the page shows the present. */
 export function momentChip(store: MomentStore): { text: string; undo: Partial<ViewState> }[] {
@@ -189,14 +205,15 @@ export function momentChip(store: MomentStore): { text: string; undo: Partial<Vi
     ? (store.shownMoments.value.at ?? store.state.value.at)
     : store.state.value.at;
   const isLoading = store.isMomentLoading.value;
+  const textOf = (moment: string) => formatMoment(moment, store.timeOf(moment));
   if (compare !== undefined) {
-    const moments = `${formatMoment(compare)} → ${at === undefined ? "now" : formatMoment(at)}`;
+    const moments = `${textOf(compare)} → ${at === undefined ? "now" : textOf(at)}`;
     return [
       { text: isLoading ? `Loading ${moments}…` : `Compared: ${moments}`, undo: { compare: undefined } },
     ];
   }
   if (at === undefined) return [];
-  const moment = formatMoment(at);
+  const moment = textOf(at);
   return [{ text: isLoading ? `Loading ${moment}…` : `As of ${moment}`, undo: { at: undefined } }];
 }
 
@@ -205,5 +222,5 @@ function loadingMomentText(store: MomentStore): string | undefined {
   const { at, compare } = store.state.value;
   const moment = at ?? compare;
   if (moment === undefined || !store.isMomentLoading.value) return undefined;
-  return `Loading ${formatMoment(moment, formatShortTime)}…`;
+  return `Loading ${formatMoment(moment, store.timeOf(moment), formatShortTime)}…`;
 }

@@ -18,6 +18,7 @@ export type RecentChange = (ShownChange | ShownPortChange) & {
 };
 
 export interface ChangeGroup {
+  /** Names the group by its first change, so that it is the same group when earlier changes are loaded. */
   readonly key: string;
   /** The newest changes, one per entity, at most `MAX_LISTED`. */
   readonly changes: readonly (ChangeText & { readonly time: number })[];
@@ -60,7 +61,6 @@ export class ChangeGroups {
   readonly #groups: Group[] = [];
   /** Groups that may still grow, by kind, plural text and place, in the order of their first changes. */
   readonly #open = new Map<string, Group>();
-  #made = 0;
 
   constructor(since: number) {
     this.#since = since;
@@ -94,7 +94,7 @@ export class ChangeGroups {
       candidates.sort((p, q) => q.count - p.count)[0];
     if (!group) {
       const made: Group = {
-        key: String(++this.#made),
+        key: JSON.stringify([time, resource, text.subject, text.many]),
         kind: resource,
         changes: [{ ...text, time }],
         start: time,
@@ -243,7 +243,7 @@ function describeDevice(
   if (event === "removed") return bad("is gone", "are gone");
   if (changed.includes("available")) return device.available ? good("came up") : bad("went down");
   if (changed.includes("annotations") && device.annotations.conflict)
-    return bad("has conflicting claims", "have conflicting claims");
+    return bad("has contradictory reports", "have contradictory reports");
   return plain(changedFields(changed));
 }
 
@@ -257,17 +257,15 @@ function describePort(port: Port, event: ShownChange["event"], changed: readonly
 function describeLink(link: Link, event: ShownChange["event"], changed: readonly string[]): Description {
   const active = link.state === "ACTIVE";
   if (event === "added")
-    return active
-      ? good("link appeared", "appeared")
-      : plain("link appeared, inactive", "appeared, inactive");
-  if (event === "removed") return bad("link is gone", "are gone");
+    return active ? good("cable appeared", "appeared") : plain("cable appeared, down", "appeared, down");
+  if (event === "removed") return bad("cable is gone", "are gone");
   if (changed.includes("state"))
-    return active ? good("link came up", "came up") : bad("link went down", "went down");
+    return active ? good("cable came up", "came up") : bad("cable went down", "went down");
   if (changed.includes("verified"))
     return link.verified
-      ? good("link is verified now", "are verified now")
-      : bad("link no longer verified", "are no longer verified");
-  return plain(`link ${changedFields(changed)}`, changedFields(changed));
+      ? good("cable is verified now", "are verified now")
+      : bad("cable no longer verified", "are no longer verified");
+  return plain(`cable ${changedFields(changed)}`, changedFields(changed));
 }
 
 function describeHost(

@@ -82,18 +82,18 @@ export function missingPorts(list: DriftList | undefined, device: string): Port[
 
 export const DRIFT_TITLES: Readonly<Record<DriftState, string>> = {
   missing: "Missing",
-  unplanned: "Unplanned",
+  unplanned: "Not planned",
   differs: "Differs",
 };
 
-/** The counts as text, such as `2 missing, 1 unplanned, 3 differ`. Counts of zero are left out. */
-export function summarizeDrift(list: DriftList): string {
+/** The counts as text, such as `2 missing, 1 not planned, 3 differ`. Counts of zero are left out. */
+export function summarizeDrift(entities: readonly DriftEntity[]): string {
   const counts: Record<DriftState, number> = { missing: 0, unplanned: 0, differs: 0 };
-  for (const { drift } of list.entities.values()) counts[drift.state]++;
+  for (const { drift } of entities) counts[drift.state]++;
   const { missing, unplanned, differs } = counts;
   const parts = [
     missing > 0 && `${missing} missing`,
-    unplanned > 0 && `${unplanned} unplanned`,
+    unplanned > 0 && `${unplanned} not planned`,
     differs > 0 && `${differs} ${differs === 1 ? "differs" : "differ"}`,
   ];
   return parts.filter((part) => part !== false).join(", ");

@@ -17,6 +17,18 @@ export interface ShownHit {
   readonly detail: string;
 }
 
+/** An id that no entity has. */
+const NO_ID = "";
+export const isAllResults = ({ ref }: ShownHit): boolean => ref.id === NO_ID;
+
+/** The entries that open all results in a table, one for each kind, in the order of the first hit of each. */
+export const allResults = (hits: readonly ShownHit[]): ShownHit[] =>
+  Array.from(new Set(hits.map(({ ref }) => ref.kind)), (kind) => ({
+    ref: { kind, id: NO_ID },
+    title: "All results",
+    detail: `in the table of ${kind}`,
+  }));
+
 export interface SearchState {
   readonly hits: SearchResult["hits"];
   /** Whether `hits` has all matches. */

@@ -22,7 +22,7 @@ const isAt = (host: Host, device: string): boolean =>
   host.locations.some(({ elementId }) => elementId === device);
 
 /** Escapes commas, which separate the values of a parameter. */
-const parameterValue = (id: string): string => id.replaceAll(",", "\\,");
+export const parameterValue = (id: string): string => id.replaceAll(",", "\\,");
 
 export const hostsAtDevice = (device: string): HostSelection => ({
   key: `device ${device}`,

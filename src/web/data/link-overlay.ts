@@ -28,7 +28,8 @@ export function formatMetric({ unit }: Pick<LinkOverlay, "unit">, value: number)
 }
 
 /** The colours of values, from the smallest to the largest. */
-const STEPS = ["#4c9be8", "#3fb68b", "#d9a514", "#e8772e", "#e5484d"] as const;
+const STEPS = ["value1", "value2", "value3", "value4", "value5"] as const;
+type Step = (typeof STEPS)[number];
 
 /** The largest value of the links of a bundle, because that link reaches its maximum first. */
 export function overlayValue(overlay: LinkOverlay | undefined, { cables }: Bundle): number | undefined {
@@ -45,7 +46,7 @@ export function overlayValue(overlay: LinkOverlay | undefined, { cables }: Bundl
 export function overlayColor(overlay: LinkOverlay, value: number, palette: Palette): string {
   const { max } = overlay;
   const step = Math.floor((Math.max(0, value) / (max || 1)) * STEPS.length);
-  return STEPS[Math.min(STEPS.length - 1, step)] ?? palette.line;
+  return palette[STEPS[Math.min(STEPS.length - 1, step)] ?? "line"];
 }
 
 export function overlayText({ unit }: LinkOverlay, value: number): string {
@@ -53,8 +54,8 @@ export function overlayText({ unit }: LinkOverlay, value: number): string {
   return `${number.toLocaleString("en")}${unit === "%" || unit === "" ? unit : ` ${unit}`}`;
 }
 
-/** The colours of the legend and the smallest value of each. */
-export function overlaySteps(overlay: LinkOverlay): { readonly color: string; readonly from: string }[] {
+/** The colours of the scale and the smallest value of each. */
+export function overlaySteps(overlay: LinkOverlay): { readonly step: Step; readonly from: string }[] {
   const { max } = overlay;
-  return STEPS.map((color, i) => ({ color, from: overlayText(overlay, (max * i) / STEPS.length) }));
+  return STEPS.map((step, i) => ({ step, from: overlayText(overlay, (max * i) / STEPS.length) }));
 }

@@ -20,7 +20,6 @@ interface LiveHandlers {
   /** Called with the changes of the last minutes before the network was loaded. The promise must not reject. */
   onEarlierChanges(earlier: EarlierChanges): Promise<void>;
   onConnection(state: ConnectionState): void;
-  onError(error: unknown): void;
 }
 
 interface EarlierChanges {
@@ -65,7 +64,6 @@ export async function watchNetwork(
     } catch (error) {
       if (signal.aborted) return;
       handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
-      handlers.onError(error);
       await pause(RETRY_MS);
     }
   }

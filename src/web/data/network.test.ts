@@ -68,7 +68,6 @@ describe("path", () => {
     const links = ["a/1-b/1", "b/2-c/1", "b/1-a/1"];
     const union = pathUnion(network, {
       explanation: { ...explained, count: 1, devices: ["a", "b", "c"], links },
-      paths: [],
     });
     expect(union.devices).toEqual(["a", "b", "c"]);
     expect(union.cables).toHaveLength(2);
@@ -93,7 +92,7 @@ describe("path", () => {
       },
     ] as const;
     const none = { reason: "parted" as const, needed: 1, obstacles: [...obstacles], obstacleCount: 1 };
-    const union = pathUnion(sampleNetwork(), { explanation: { ...explained, count: 0, none }, paths: [] });
+    const union = pathUnion(sampleNetwork(), { explanation: { ...explained, count: 0, none } });
     expect(union).toEqual({ devices: ["a", "d", "b", "c"], cables: [] });
   });
 
@@ -161,7 +160,7 @@ describe("changes", () => {
     ],
     ["is gone", "bad", { event: "removed", resource: "devices", value: device(true) }],
     [
-      "link went down",
+      "cable went down",
       "bad",
       {
         event: "updated",

@@ -14,6 +14,15 @@ export type NetworkEntity<K extends EntityKind = EntityKind> = {
 }[K];
 
 type StoredKind = Exclude<EntityKind, "hosts">;
+/** The devices that are up and cannot be reached because of a fault elsewhere (`cut-off.ts`). */
+interface CutOffDevices {
+  ids: ReadonlySet<string>;
+  version: number;
+}
+
+/** The state of a device for people. `cut off`: it is up, but a fault elsewhere separates it from the network. */
+export type Reachability = "up" | "down" | "cut off";
+
 type ChangeListener = (kind: StoredKind, id: string) => void;
 
 export class PageNetwork {
@@ -22,6 +31,9 @@ export class PageNetwork {
   readonly cables = new Map<string, Cable>();
   /** The hosts, which networks of the same moment share. */
   readonly openedHosts: Hosts;
+  /** The devices that are cut off, which networks of the same moment share. */
+  readonly cutOff: Readonly<CutOffDevices>;
+  readonly #cutOff: CutOffDevices;
   /** Set when some sources have not reported yet; another network replaces this one soon. */
   readonly isPartial: boolean;
   readonly #cablesOf = new Multimap<string, string>();
@@ -35,15 +47,17 @@ export class PageNetwork {
     openedHosts = new Hosts(),
     otherHosts: ReadonlyMap<string, Host> = new Map(),
     isPartial = false,
+    cutOff: CutOffDevices = { ids: new Set(), version: 0 },
   ) {
     this.openedHosts = openedHosts;
+    this.cutOff = this.#cutOff = cutOff;
     this.#otherHosts = otherHosts;
     this.isPartial = isPartial;
   }
 
   /** A number that rises with every change, so that a view can check cheaply whether it is out of date. */
   get version(): number {
-    return this.#version + this.openedHosts.version;
+    return this.#version + this.openedHosts.version + this.cutOff.version;
   }
 
   /** The loaded hosts only. */
@@ -84,7 +98,8 @@ export class PageNetwork {
 
   /** A copy that also has these hosts, which are counted at no device. */
   withHosts(hosts: ReadonlyMap<string, Host>): PageNetwork {
-    const copy = new PageNetwork(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
+    const others = new Map([...this.#otherHosts, ...hosts]);
+    const copy = new PageNetwork(this.openedHosts, others, this.isPartial, this.#cutOff);
     for (const [id, device] of this.devices) copy.devices.set(id, device);
     for (const [id, link] of this.links) copy.links.set(id, link);
     for (const [id, cable] of this.cables) copy.cables.set(id, cable);
@@ -103,6 +118,16 @@ export class PageNetwork {
 
   hostCount(device: string): number {
     return this.openedHosts.count(device);
+  }
+
+  setCutOff(ids: ReadonlySet<string>): void {
+    this.#cutOff.ids = ids;
+    this.#cutOff.version++;
+  }
+
+  stateOf({ id, available }: Device): Reachability {
+    if (!available) return "down";
+    return this.cutOff.ids.has(id) ? "cut off" : "up";
   }
 
   /** Whether the page knows if there is such an entity. */

@@ -18,8 +18,15 @@ import { type DriftList, missingEntities } from "./drift-list.ts";
 import type { OverlayResult } from "./link-overlay.ts";
 import type { Comparison } from "./load-network.ts";
 import { createPlannedNetworks, type PageNetwork } from "./page-network.ts";
+import type { PageSession } from "./session.ts";
 import type { LoadedPath } from "./shown-path.ts";
-import { createNavigation, type EntityRef, isRevision, type ViewState } from "./view-state.ts";
+import {
+  createNavigation,
+  type EntityRef,
+  isRevision,
+  type MarkLayer,
+  type ViewState,
+} from "./view-state.ts";
 
 interface Notice {
   readonly id: number;
@@ -30,7 +37,7 @@ const NOTICE_MS = 4000;
 
 export type PageStore = ReturnType<typeof createStore>;
 
-export function createStore(client: Client) {
+export function createStore(client: Client, session: PageSession) {
   const navigation = createNavigation();
   const live = signal<PageNetwork | undefined>(undefined);
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
@@ -60,11 +67,14 @@ export function createStore(client: Client) {
     const loaded = [pastMoment.value, comparison.value?.from, comparison.value?.to];
     return loaded.find((one) => one?.revision === Number(moment))?.time;
   };
+  const readiness = signal<Readiness | undefined>(undefined);
+  const problems = createProblemStore(navigation.state);
   const plannedNetworks = createPlannedNetworks();
   let lastNoticeId = 0;
   return {
     ...navigation,
     client,
+    session,
     live,
     past,
     pastMoment,
@@ -79,10 +89,19 @@ export function createStore(client: Client) {
     shownMoments,
     /** The arrangement of devices and boxes by the user, and the saved views. */
     arranging: createArranging(navigation, settings),
-    problems: createProblemStore(navigation.state),
+    problems,
     /** Epoch milliseconds of the moment that the views show, which may be after the last change; undefined at the present. */
     pastMs: computed(() => timeOf(shownMoments.value.at)),
     timeOf,
+    /** Whether each layer can have content: there is a plan, or a problem about contradictory reports. */
+    offeredLayers: computed(
+      (): Readonly<Record<MarkLayer, boolean>> => ({
+        drift: readiness.value?.sources?.some(({ role }) => role === "intended") ?? false,
+        conflicts: problems.shown.value.problems.some(
+          ({ kind }) => kind === "conflict" || kind === "host-duplicated",
+        ),
+      }),
+    ),
     /** The network with the entities that are only planned, for the map and the panel. */
     plannedNetwork: computed(() => {
       const missing = drift.value ? missingEntities(drift.value) : [];
@@ -99,7 +118,7 @@ export function createStore(client: Client) {
     connection: signal<ConnectionState>({ state: "connecting" }),
     /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
     lostSince: signal<number | undefined>(undefined),
-    readiness: signal<Readiness | undefined>(undefined),
+    readiness,
     /** Recent changes in groups, newest first. */
     recentChanges: signal<readonly ChangeGroup[]>([]),
     /** Epoch milliseconds; `recentChanges` has every change after it. */

@@ -48,7 +48,7 @@ export function formatType(type: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export const NOUNS = { devices: "device", links: "link", hosts: "host", ports: "port" } as const;
+export const NOUNS = { devices: "device", links: "cable", hosts: "host", ports: "port" } as const;
 
 export const formatCount = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

@@ -1,8 +1,11 @@
 /** Paths through the network: the devices and cables of the shortest paths between two entities, and neighbourhoods. */
-import type { PathExplanation } from "../../client/client.ts";
+import type { Client, PathExplanation } from "../../client/client.ts";
 import type { PathsResult } from "../../client/types.ts";
 import { cableId } from "../../model/cable.ts";
+import type { Port } from "../../model/entity.ts";
+import { portId } from "../../model/ids.ts";
 import type { ExplainedEnd } from "../../model/path-explanation.ts";
+import { parameterValue } from "./hosts.ts";
 import type { PageNetwork } from "./page-network.ts";
 import { entityName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
@@ -17,6 +20,39 @@ export interface PathHighlight {
 export interface LoadedPath {
   readonly explanation: PathExplanation;
   readonly paths: PathsResult["paths"];
+  /** The names of ports by their ids. A port without a name is not in the map. */
+  readonly portNames: ReadonlyMap<string, string>;
+}
+
+type Ends = readonly ({ readonly device?: string; readonly port: string } | undefined)[];
+
+/** Maximum number of devices whose port names are loaded: their ids have to fit into an address. */
+const MAX_NAMED_DEVICES = 100;
+
+/** Loads the names of the ports at the ends of links. Without an answer the page shows their numbers. */
+export async function loadPortNames(
+  client: Client,
+  ends: Ends,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const devices = new Set(ends.flatMap((end) => end?.device ?? []));
+  const names = new Map<string, string>();
+  if (devices.size === 0) return names;
+  const element = [...devices].slice(0, MAX_NAMED_DEVICES).map(parameterValue).join(",");
+  const port = [...new Set(ends.flatMap((end) => end?.port ?? []))].map(parameterValue).join(",");
+  try {
+    const query = { element, port, fields: "element,port,annotations", at };
+    const response = await client.raw("devices/ports", query, { signal });
+    const { ports }: { ports: Port[] } = await response.json();
+    for (const { element, port, annotations } of ports) {
+      const name = annotations?.portName?.trim();
+      if (name) names.set(portId(element, port), name);
+    }
+  } catch {
+    signal.throwIfAborted();
+  }
+  return names;
 }
 
 /** The devices that an entity is attached to: a host is on one or more devices, a link joins two. */
@@ -48,7 +84,10 @@ export function pathEndName(
   return explained?.name ?? entityName(network, ref);
 }
 
-export function pathUnion(network: PageNetwork, { explanation }: LoadedPath): PathHighlight {
+export function pathUnion(
+  network: PageNetwork,
+  { explanation }: Pick<LoadedPath, "explanation">,
+): PathHighlight {
   const { src, dst, none, devices, links } = explanation;
   const cables = links.flatMap((id) => network.links.get(id) ?? []).map(cableId);
   if (!none) return { devices, cables: [...new Set(cables)] };

@@ -4,13 +4,14 @@
  * one of these. A request is aborted when the address no longer needs it, and sent again when a lost connection is back.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
-import { ClientError, type ConnectionState } from "../../client/client.ts";
+import type { ConnectionState } from "../../client/client.ts";
 import type { MapMetric, MetricValues } from "../../model/map-settings.ts";
 import { syncViews } from "../arrange/view-actions.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
 import { parseFilter } from "../table/table-filter.ts";
 import { syncPlay } from "../timeline/play-controls.tsx";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
+import { syncCutOff } from "./cut-off.ts";
 import { type DriftList, loadDriftAt, watchDrift } from "./drift-list.ts";
 import { CONFLICTING_HOSTS, type HostSelection, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { OverlayResult } from "./link-overlay.ts";
@@ -18,7 +19,8 @@ import { watchNetwork } from "./live.ts";
 import { loadComparison, loadPast, type Past } from "./load-network.ts";
 import { abortPrevious, loadWithRetry, mayRetry, reasonOf, reloadLater, Slices, throttle } from "./pacing.ts";
 import { type PageStore, readNetwork } from "./page-store.ts";
-import { type LoadedPath, pathEndId } from "./shown-path.ts";
+import type { PageSession } from "./session.ts";
+import { type LoadedPath, loadPortNames, pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -39,6 +41,7 @@ export function startSync(store: PageStore): void {
   syncHosts(store);
   syncPath(store);
   syncProblems(store);
+  syncCutOff(store);
   const reloadComparison = syncHistory(store);
   syncLive(store, reloadComparison);
   syncPlay(store);
@@ -122,9 +125,6 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
         schedulePublish();
       },
       onConnection: (next) => setConnection(store, next),
-      onError(error) {
-        if (error instanceof ClientError && error.status === 401) location.reload();
-      },
     },
     new AbortController().signal,
   );
@@ -150,7 +150,7 @@ const SETTINGS_INTERVAL_MS = 60_000;
  */
 function syncSettings(store: PageStore): void {
   loadRepeatedly(store, SETTINGS_INTERVAL_MS, async () => {
-    const response = await fetch("/map/settings.json");
+    const response = await store.session.fetch("/map/settings.json", {});
     if (response.ok) store.settings.value = await response.json();
   });
 }
@@ -162,7 +162,7 @@ const METRIC_RETRY_MS = 5000;
  * Loads the values of the metric on links while one is chosen and the page is visible. When they cannot be read there
  * are no values, and the reason is kept for display.
  */
-function syncOverlay({ state, settings, overlayResult }: PageStore): void {
+function syncOverlay({ state, settings, overlayResult, session }: PageStore): void {
   const chosen = computed(() => state.value.metric);
   // The metric as text, which stays equal when the settings are loaded again.
   const about = computed(() =>
@@ -177,20 +177,24 @@ function syncOverlay({ state, settings, overlayResult }: PageStore): void {
       overlayResult.value = { ok: false, reason: `${name} is no metric of this service.` };
       return;
     }
-    return followMetric(JSON.parse(about.value), (result) => {
+    return followMetric(session, JSON.parse(about.value), (result) => {
       overlayResult.value = result;
     });
   });
 }
 
 /** Loads the values once per interval. Returns the function that stops that. */
-function followMetric(metric: MapMetric, publish: (result: OverlayResult) => void): () => void {
+function followMetric(
+  session: PageSession,
+  metric: MapMetric,
+  publish: (result: OverlayResult) => void,
+): () => void {
   const end = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const next = async (): Promise<void> => {
     clearTimeout(timer);
     if (document.hidden) return;
-    const result = await loadMetric(metric, end.signal);
+    const result = await loadMetric(session, metric, end.signal);
     if (end.signal.aborted) return;
     publish(result.result);
     timer = setTimeout(() => void next(), result.retryMs);
@@ -207,13 +211,14 @@ function followMetric(metric: MapMetric, publish: (result: OverlayResult) => voi
 }
 
 async function loadMetric(
+  session: PageSession,
   metric: MapMetric,
   signal: AbortSignal,
 ): Promise<{ readonly result: OverlayResult; readonly retryMs: number }> {
   const { name, unit, max, intervalSeconds } = metric;
   const retryMs = intervalSeconds * 1000;
   try {
-    const response = await fetch(`/map/metrics/${encodeURIComponent(name)}`, { signal });
+    const response = await session.fetch(`/map/metrics/${encodeURIComponent(name)}`, { signal });
     const body = await response.json();
     if (!response.ok)
       return { result: { ok: false, reason: String(body.detail ?? response.status) }, retryMs };
@@ -460,9 +465,10 @@ export function syncPath(store: PathStore): void {
       const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
       const explanation = await client.explainPaths(src, dst, { at }, { signal });
       const limit = Math.min(MAX_LISTED_PATHS, explanation.count);
-      if (limit === 0) return { explanation, paths: [] };
-      const { paths } = await client.paths(src, dst, { at, limit }, { signal });
-      return { explanation, paths };
+      const { paths } = limit === 0 ? { paths: [] } : await client.paths(src, dst, { at, limit }, { signal });
+      const passed = [...paths.flatMap(({ links }) => links), ...(explanation.none?.obstacles ?? [])];
+      const points = passed.flatMap((link) => [link.src, link.dst]);
+      return { explanation, paths, portNames: await loadPortNames(client, points, at, signal) };
     };
     const publish = (found: LoadedPath | undefined, fault: string | undefined) =>
       batch(() => {

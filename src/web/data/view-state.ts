@@ -10,6 +10,14 @@ export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type ViewName = (typeof VIEWS)[number];
 export type TableView = Exclude<ViewName, "map">;
 
+/** The titles of the views. The table of links has one row for each cable. */
+export const VIEW_TITLES: Readonly<Record<ViewName, string>> = {
+  map: "Map",
+  devices: "Devices",
+  links: "Cables",
+  hosts: "Hosts",
+};
+
 /** A device, link or host by its id in the interface. */
 export interface EntityRef {
   readonly kind: TableView;
@@ -31,13 +39,13 @@ const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies r
 export const SPEEDS = [1, 10, 60, 600] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** The entities that the map marks and the panel lists: those that differ from the plan, or have conflicting claims. */
+/** The entities that the map marks and the panel lists: those that differ from the plan, or about which reports contradict each other. */
 export const LAYERS = ["drift", "conflicts"] as const;
 export type MarkLayer = (typeof LAYERS)[number];
 
 export const LAYER_TITLES: Readonly<Record<MarkLayer, string>> = {
   drift: "Not as planned",
-  conflicts: "Conflicting claims",
+  conflicts: "Contradictory reports",
 };
 
 /** The section of the map that is visible, relative to the device nearest to its centre, in map units. */

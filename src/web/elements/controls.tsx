@@ -11,11 +11,13 @@ interface ButtonProps extends CommonProps<HTMLButtonElement> {
   /** The text of the button; with an icon or other content, its accessible name. */
   readonly label?: string;
   readonly icon?: IconName;
+  /** A short text beside the icon, which the page shows where there is room. */
+  readonly text?: string;
   readonly pressed?: boolean;
   readonly disabled?: boolean;
 }
 
-export function Button({ label, icon, pressed, children, ...props }: ButtonProps) {
+export function Button({ label, icon, text, pressed, children, ...props }: ButtonProps) {
   return (
     <button
       type="button"
@@ -26,6 +28,7 @@ export function Button({ label, icon, pressed, children, ...props }: ButtonProps
       {...props}
     >
       {icon ? <Icon name={icon} /> : (children ?? label)}
+      {text && <span class="button-text">{text}</span>}
     </button>
   );
 }
@@ -148,6 +151,8 @@ const PATHS = {
   bookmark: "M4 2h8v12l-4-3.4L4 14Z",
   edit: "M3 13l.8-3.2L10.5 3 13 5.5l-6.8 6.7ZM9 4.5 11.5 7",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
+  book: "M8 4C6.5 2.8 4.5 2.5 2 2.5v10c2.5 0 4.5.3 6 1.5 1.5-1.2 3.5-1.5 6-1.5v-10c-2.5 0-4.5.3-6 1.5ZM8 4v10",
+  help: "M8 1.5a6.5 6.5 0 1 0 .01 0ZM6 6.2a2 2 0 1 1 2.6 1.9c-.4.2-.6.5-.6 1V10M8 12v.01",
 } as const;
 
 export type IconName = keyof typeof PATHS;
@@ -165,6 +170,8 @@ interface PopoverProps {
   readonly label: string;
   /** The content of the button. */
   readonly face: ComponentChildren;
+  /** A short text after `face`, which the page shows where there is room. */
+  readonly text?: string;
   /** The accessible name of the button. Undefined when `face` is text, which is then the name. */
   readonly buttonLabel?: string | undefined;
   /** A number at the corner of the button. */
@@ -227,6 +234,7 @@ export function Popover(props: PopoverProps) {
         }}
       >
         {props.face}
+        {props.text && <span class="button-text">{props.text}</span>}
       </button>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and this box also holds text */}
       <div class="popover" id={id} role="group" aria-label={props.label} hidden={!open.value}>
@@ -241,6 +249,12 @@ export const PANEL_ID = "panel";
 
 export function focusPanel(): void {
   document.getElementById(PANEL_ID)?.focus();
+}
+
+/** Moves the focus to the map, or to the active row of the table that is shown in its place. */
+export function focusContent(): void {
+  const contents = document.querySelectorAll<HTMLElement>('.map-focus, .grid [role="row"][tabindex="0"]');
+  [...contents].find((element) => element.checkVisibility())?.focus();
 }
 
 /** Closes the part of the panel that has the focus, or else its first part. The focus returns to the map or table. */
@@ -258,7 +272,7 @@ export function closeOnEscape(event: KeyboardEvent): void {
   if (!close) return;
   event.preventDefault();
   close.click();
-  document.querySelector<HTMLElement>('.map-focus, .grid [role="row"][tabindex="0"]')?.focus();
+  focusContent();
 }
 
 /** Copies text to the clipboard and reports that in a notice. */

@@ -76,9 +76,8 @@ const hasMapFault = ({ mapFault, state, plannedNetwork }: PageStore): boolean =>
 
 /** The button that shows the drift layer. Without observed devices there is no map with the button of the layer. */
 function PlanButton() {
-  const { state, readiness, go } = useStore();
-  const hasPlan = readiness.value?.sources?.some(({ role }) => role === "intended");
-  if (!hasPlan || state.value.layer === "drift") return null;
+  const { state, offeredLayers, go } = useStore();
+  if (!offeredLayers.value.drift || state.value.layer === "drift") return null;
   const show = () => go({ layer: "drift", compare: undefined });
   return (
     <p>

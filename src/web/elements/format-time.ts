@@ -20,6 +20,10 @@ export function formatShortTime(ms: number, now = new Date()): string {
 
 export const formatFullTime = (ms: number): string => FULL.format(ms);
 
+/** The text of a moment of the address: its time, or its revision while the time of that is not loaded. */
+export const formatMoment = (moment: string, ms: number | undefined, format = formatFullTime): string =>
+  ms === undefined ? `revision ${moment}` : format(ms);
+
 /** The RFC 3339 timestamp to the second, which is the form of a moment in addresses. */
 export const toTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 

@@ -8,8 +8,8 @@
  */
 import { cellKey, type Point, type Size } from "../../layout/adjacency.ts";
 import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
+import { layoutMap, roundCoordinate, SPACING } from "../../layout/map-layout.ts";
 import { appendTo } from "../../lib/multimap.ts";
-import { layoutMap, SPACING } from "./map-layout.ts";
 
 export interface LayoutPosition extends Point {
   readonly cluster: number;
@@ -69,25 +69,14 @@ function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positio
   }
 }
 
-/** Rounds to two decimals: more digits are not visible and use space in the browser's storage. */
-const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x * 100) / 100, y: Math.round(y * 100) / 100 });
+const rounded = ({ x, y }: Point): Point => ({ x: roundCoordinate(x), y: roundCoordinate(y) });
 
-/** Lays out the devices in order of their ids, so that the layout does not depend on the order of changes. */
-function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): void {
-  const idOf = (node: number) => nodes[node]?.id ?? "";
-  const order = [...nodes.keys()].sort((p, q) => (idOf(p) < idOf(q) ? -1 : 1));
-  const rank = new Uint32Array(nodes.length);
-  for (const [i, node] of order.entries()) rank[node] = i;
-  const layout = layoutMap({
-    nodes: order.flatMap((node) => nodes[node] ?? []),
-    neighbours: order.map((node) =>
-      (neighbours[node] ?? []).map((other) => rank[other] ?? 0).sort((p, q) => p - q),
-    ),
-  });
+function layoutAgain(graph: ClusterGraph, positions: Positions): void {
+  const layout = layoutMap(graph);
   positions.clear();
-  for (const [i, node] of order.entries()) {
-    const point = { x: layout.positions[i * 2] ?? 0, y: layout.positions[i * 2 + 1] ?? 0 };
-    positions.set(idOf(node), { ...rounded(point), cluster: layout.clusterOf[i] ?? 0 });
+  for (const [i, { id }] of graph.nodes.entries()) {
+    const [x = 0, y = 0] = layout.positions.subarray(i * 2);
+    positions.set(id, { x, y, cluster: layout.clusterOf[i] ?? 0 });
   }
 }
 

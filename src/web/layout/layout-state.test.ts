@@ -10,9 +10,9 @@ import {
   type NumberedEdge,
 } from "../../../test/support/layout-graphs.ts";
 import { leafSpine } from "../../../test/support/sample-network.ts";
+import { DEVICE_BOX, SPACING } from "../../layout/map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { LayoutState } from "./layout-state.ts";
-import { DEVICE_BOX, SPACING } from "./map-layout.ts";
 
 /** The page: it numbers the devices of a graph by their index and applies responses. */
 class Page {
@@ -192,30 +192,37 @@ const edgesOf = (graph: LayoutGraph, node: number): number[] =>
   graph.edges.filter(([a, b]) => a === node || b === node).flat();
 
 describe("positions of an earlier visit", () => {
-  test("are used again", () => {
-    const first = new Page();
-    const graph = fatTree(4);
-    first.load(graph);
-    first.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
-    const second = new Page();
-    second.state.restore(first.state.save());
-    second.load(graph);
-    second.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
-    expect(second.positions).toEqual(first.positions);
+  const late = { added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] };
+  /** The text that a page saves after a device was added to it, and the positions of that page. */
+  const savedWithLate = () => {
+    const page = new Page();
+    page.load(fatTree(4));
+    page.send(late);
+    return { saved: page.state.save(), positions: page.positions };
+  };
+  const withLate = (): LayoutGraph => {
+    const { name, nodes, neighbours, edges } = fatTree(4);
+    return { name, nodes: [...nodes, { id: "late" }], neighbours, edges: [...edges, [19, 20]] };
+  };
+  const opened = (saved: string, graph: LayoutGraph): Page => {
+    const page = new Page();
+    page.state.restore(saved);
+    page.load(graph);
+    return page;
+  };
+
+  test("are used for the same devices", () => {
+    const { saved, positions } = savedWithLate();
+    expect(opened(saved, withLate()).positions).toEqual(positions);
+    expect(opened("", withLate()).positions).not.toEqual(positions);
   });
 
-  test("are kept while the page shows a part of the network", () => {
-    const [first, part, third] = [new Page(), new Page(), new Page()];
-    const graph = fatTree(4);
-    first.load(graph);
-    first.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
-    part.state.restore(first.state.save());
-    part.load({ ...graph, nodes: graph.nodes.slice(0, 3), edges: [] });
-    expect(part.at(2)).toEqual(first.at(2));
-    third.state.restore(part.state.save());
-    third.load(graph);
-    third.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
-    expect(third.positions).toEqual(first.positions);
+  test("are not used for more devices or fewer, which are laid out as in a new browser", () => {
+    const { saved } = savedWithLate();
+    const { nodes, ...rest } = withLate();
+    const more = { ...rest, nodes: [...nodes, { id: "later" }] };
+    expect(opened(saved, more).positions).toEqual(opened("", more).positions);
+    expect(opened(saved, fatTree(4)).positions).toEqual(opened("", fatTree(4)).positions);
   });
 
   test.each([

@@ -4,15 +4,12 @@
  */
 import type { DeviceNode } from "../../layout/cluster-assignment.ts";
 import { LinkRouter, pairKey, pairOf } from "../../layout/link-router.ts";
+import { DEVICE_BOX, GUTTER } from "../../layout/map-layout.ts";
 import { type DevicePlaces, type LayoutPosition, placeDevices } from "./incremental-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
-import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 
 /** When more devices than this have moved, positions are sent first, and lines are straight until the routes arrive. */
 const MAX_MOVED_WITH_ROUTES = 1000;
-
-/** Maximum number of removed devices that are saved, so that they have their places if they return after the next visit. */
-const MAX_SAVED_REMOVED = 2000;
 
 type Pair = readonly [a: number, b: number];
 
@@ -26,17 +23,18 @@ export class LayoutState {
   /** The positions of pinned devices by device number. */
   #pinned = new Map<number, { readonly x: number; readonly y: number }>();
 
-  /** Restores the positions of an earlier visit. They are used if they cover at least half of the first network's devices. */
+  /**
+   * Restores the positions of an earlier visit. They are used only if the first network has the same devices. Any other
+   * network is laid out anew, so that it looks as in every new browser.
+   */
   restore(saved: string): void {
     this.#saved = parsePositions(saved);
   }
 
-  /** The positions of present devices and of the last removed ones as text. */
+  /** The positions of the present devices as text. */
   save(): string {
     const { positions } = this.#placement;
-    const present = new Set([...this.#nodes.values()].map(({ id }) => id));
-    const removed = [...positions.keys()].filter((id) => !present.has(id)).slice(-MAX_SAVED_REMOVED);
-    return savePositions([...present, ...removed].map((id) => [id, positions.get(id)] as const));
+    return savePositions(Array.from(this.#nodes.values(), ({ id }) => [id, positions.get(id)] as const));
   }
 
   add(request: LayoutRequest): void {
@@ -65,11 +63,9 @@ export class LayoutState {
 
   #useSaved(): void {
     if (this.#saved.size === 0) return;
-    let known = 0;
-    for (const { id } of this.#nodes.values()) if (this.#saved.has(id)) known++;
-    if (known * 2 >= this.#nodes.size) {
-      for (const [id, position] of this.#saved) this.#placement.positions.set(id, position);
-    }
+    const present = [...this.#nodes.values()];
+    const isSameSet = this.#saved.size === present.length && present.every(({ id }) => this.#saved.has(id));
+    if (isSameSet) for (const [id, position] of this.#saved) this.#placement.positions.set(id, position);
     this.#saved = new Map();
   }
 

@@ -73,7 +73,7 @@ export class NetworkDiff {
       const number = this.#numberFor(device.id);
       if (this.#devices.has(number)) continue;
       this.#devices.add(number);
-      added.push({ number, node: deviceNode(device, network.hostCount(device.id)) });
+      added.push({ number, node: deviceNode(device) });
       if (added.length < MAX_DEVICES_PER_PART) continue;
       send(added);
       added = [];

@@ -40,21 +40,50 @@ export function drawClusterBackgrounds(
     context.fill();
     context.stroke();
   }
-  const fontSize = Math.min(15, Math.max(10, projection.spacingPx * 0.17));
-  context.font = `500 ${fontSize}px system-ui, "Segoe UI", sans-serif`;
+  context.font = `500 ${titleSizePx(projection)}px system-ui, "Segoe UI", sans-serif`;
   context.fillStyle = palette.clusterText;
   for (const cluster of clusters) {
-    const left = projection.x(cluster.left - CLUSTER_PADDING.x);
-    const clusterWidth = projection.x(cluster.right + CLUSTER_PADDING.x) - left;
-    const top = projection.y(cluster.top + CLUSTER_PADDING.top);
-    const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
-    if (clusterWidth < MIN_NAMED_CLUSTER_PX || isOutside) continue;
-    const name = truncateText(context, cluster.name, clusterWidth - 16);
-    // The name is drawn above the rectangle when the first row of devices leaves no space in it.
-    const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
-    const isInside = space > fontSize + NAME_GAP_PX * 2;
-    context.fillText(name, left + 9, isInside ? top + NAME_GAP_PX : top - fontSize - 3);
+    const title = titleArea(cluster, projection);
+    if (!title || title.x > width || title.x + title.width < 0 || title.y > height || title.y < -30) continue;
+    context.fillText(truncateText(context, cluster.name, title.width), title.x, title.y);
   }
+}
+
+const titleSizePx = ({ spacingPx }: Projection): number => Math.min(15, Math.max(10, spacingPx * 0.17));
+
+/** Where the title of a cluster may be, in pixels; undefined when the rectangle is too narrow for it. */
+function titleArea(cluster: MapCluster, projection: Projection) {
+  const left = projection.x(cluster.left - CLUSTER_PADDING.x);
+  const clusterWidth = projection.x(cluster.right + CLUSTER_PADDING.x) - left;
+  if (clusterWidth < MIN_NAMED_CLUSTER_PX) return undefined;
+  const top = projection.y(cluster.top + CLUSTER_PADDING.top);
+  const height = titleSizePx(projection);
+  // The name is drawn above the rectangle when the first row of devices leaves no space in it.
+  const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
+  const isInside = space > height + NAME_GAP_PX * 2;
+  return {
+    x: left + 9,
+    y: isInside ? top + NAME_GAP_PX : top - height - 3,
+    width: clusterWidth - 16,
+    height,
+  };
+}
+
+/** The distance from a title within which the pointer counts as on it. */
+const TITLE_TOLERANCE_PX = 4;
+
+/** The cluster whose title is at the point. */
+export function titleAt(
+  clusters: readonly MapCluster[],
+  projection: Projection,
+  { x, y }: MapPoint,
+): MapCluster | undefined {
+  if (clusters.length < 2) return undefined;
+  return clusters.find((cluster) => {
+    const title = titleArea(cluster, projection);
+    if (!title || x < title.x || x > title.x + title.width) return false;
+    return y >= title.y - TITLE_TOLERANCE_PX && y <= title.y + title.height + TITLE_TOLERANCE_PX;
+  });
 }
 
 function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth: number): string {

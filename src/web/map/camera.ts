@@ -1,10 +1,13 @@
 /**
  * The camera of the map. Its position is in map units, so that a new device neither moves nor scales the others. It reports
  * each move. There are no animations for users who prefer reduced motion.
+ *
+ * When a panel opens, the network stays where it is on the screen; if all of it was in view, the camera moves until it is in
+ * view again. When the panel closes, the camera returns, unless the user has moved it meanwhile.
  */
 
+import { SPACING } from "../../layout/map-layout.ts";
 import type { Camera } from "../data/view-state.ts";
-import { SPACING } from "../layout/map-layout.ts";
 import {
   type Bounds,
   type CameraPosition,
@@ -17,6 +20,8 @@ import { UncoveredSpace } from "./uncovered-space.ts";
 /** The spacing at which the camera stops when it fits a single device, and the spacing at the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
 const MAX_SPACING_PX = 900;
+/** The spacing at which names are drawn. A panel that opens does not make it smaller. */
+const NAMED_SPACING_PX = 34;
 /** The farthest zoom shows an area whose sides are this many times those of the whole map. */
 const MAX_ZOOM_OUT = 1.6;
 const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260;
@@ -26,10 +31,22 @@ export class MapCamera {
   #space = new UncoveredSpace({ width: 1, height: 1 }, []);
   #bounds: Bounds | undefined;
   #frame = 0;
+  #reported = this.#position;
+  #isPlaced = false;
+  /** The positions before panels opened, with the space that the map had. */
+  #places: { readonly space: UncoveredSpace; readonly position: CameraPosition }[] = [];
+  /** The time until which the camera does not move by itself. */
+  #stillUntil = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #onMoved: () => void;
 
   constructor(onMoved: () => void) {
     this.#onMoved = onMoved;
+  }
+
+  /** The position for the address: a panel that opens does not change it. */
+  get reported(): CameraPosition {
+    return this.#reported;
   }
 
   get position(): CameraPosition {
@@ -40,11 +57,53 @@ export class MapCamera {
     return createProjection(this.#position, this.#space.width, this.#space.height);
   }
 
-  /** Sets the size of the viewport. Returns whether it has changed. The shorter side keeps its length in map units. */
+  /** Sets the size of the viewport. Returns whether it has changed. */
   resize(space: UncoveredSpace): boolean {
-    const { width, height } = this.#space;
+    const previous = this.#space;
     this.#space = space;
-    return space.width !== width || space.height !== height;
+    if (space.isSameAs(previous)) return false;
+    const { page } = previous;
+    const isPanel = page.width === space.page.width && page.height === space.page.height;
+    if (this.#isPlaced && isPanel) this.#keepPlace(previous, space);
+    // The shorter side of another window keeps its length in map units.
+    else this.#places = [];
+    return true;
+  }
+
+  #report(): void {
+    this.#reported = this.#position;
+    this.#onMoved();
+  }
+
+  /** Keeps the camera from moving by itself, so that a second click meets what the first one has met. */
+  holdStill(ms: number): void {
+    this.#stillUntil = performance.now() + ms;
+  }
+
+  #keepPlace(from: UncoveredSpace, to: UncoveredSpace): void {
+    const known = this.#places.findIndex(({ space }) => space.isSameAs(to));
+    const place = this.#places[known];
+    if (place) {
+      this.#places.length = known;
+      this.#stop();
+      this.#position = place.position;
+      this.#report();
+      return;
+    }
+    const { x, y, span } = this.#position;
+    this.#places.push({ space: from, position: this.#position });
+    const all = this.#bounds;
+    const before = createProjection(this.#position, from.width, from.height);
+    this.#position = {
+      x: x + (to.middle.x - from.middle.x) / before.scale,
+      y: y - (to.middle.y - from.middle.y) / before.scale,
+      span: (span * Math.min(to.width, to.height)) / Math.min(from.width, from.height),
+    };
+    if (!all || !isInView(before, all) || isInView(this.projection(), all)) return;
+    const fitted = this.fitted(all, before.spacingPx);
+    const named = (Math.min(to.width, to.height) * SPACING.width) / NAMED_SPACING_PX;
+    const maxSpan = before.spacingPx < NAMED_SPACING_PX ? fitted.span : named;
+    this.moveByItself({ ...fitted, span: Math.min(fitted.span, maxSpan) });
   }
 
   /** Sets the bounds that limit the farthest zoom. The camera does not move. */
@@ -54,25 +113,42 @@ export class MapCamera {
 
   moveTo(position: CameraPosition): void {
     this.place(position);
-    this.#onMoved();
+    this.#report();
+  }
+
+  /** Moves for the page and not for the user: as soon as the camera need not hold still, and until a panel closes. */
+  moveByItself(target: CameraPosition): void {
+    this.#stop();
+    const waitMs = this.#stillUntil - performance.now();
+    if (waitMs <= 0) this.#animate(target);
+    else this.#timer = setTimeout(() => this.#animate(target), waitMs);
   }
 
   /** Moves without calling `onMoved`, because the page knows this position. */
   place(position: CameraPosition): void {
-    cancelAnimationFrame(this.#frame);
+    this.#stop();
+    this.#places = [];
+    this.#isPlaced = true;
     this.#position = { ...position, span: this.#limitSpan(position.span) };
+    this.#reported = this.#position;
   }
 
   animateTo(target: CameraPosition): void {
+    this.#stop();
+    this.#places = [];
+    this.#animate(target);
+  }
+
+  #stop(): void {
     cancelAnimationFrame(this.#frame);
-    if (ANIMATION_MS === 0) {
-      this.moveTo(target);
-      return;
-    }
+    clearTimeout(this.#timer);
+  }
+
+  #animate(target: CameraPosition): void {
     const [from, to] = [this.#position, { ...target, span: this.#limitSpan(target.span) }];
     const start = performance.now();
     const step = (now: number) => {
-      const linear = Math.min(1, Math.max(0, (now - start) / ANIMATION_MS));
+      const linear = ANIMATION_MS === 0 ? 1 : Math.min(1, Math.max(0, (now - start) / ANIMATION_MS));
       const share = linear * (2 - linear);
       const between = (a: number, b: number) => a + (b - a) * share;
       this.#position = {
@@ -81,9 +157,10 @@ export class MapCamera {
         span: Math.exp(between(Math.log(from.span), Math.log(to.span))),
       };
       if (linear < 1) this.#frame = requestAnimationFrame(step);
-      this.#onMoved();
+      this.#report();
     };
-    this.#frame = requestAnimationFrame(step);
+    if (ANIMATION_MS === 0) step(start);
+    else this.#frame = requestAnimationFrame(step);
   }
 
   /** The camera position that shows the bounds in uncovered space, not closer than for a single device. */
@@ -130,6 +207,10 @@ export class MapCamera {
     const max = this.#bounds ? this.fitted(this.#bounds).span * MAX_ZOOM_OUT : Number.POSITIVE_INFINITY;
     return Math.max(min, Math.min(Math.max(max, min), span));
   }
+}
+
+function isInView({ width, height, x, y }: Projection, { left, right, bottom, top }: Bounds): boolean {
+  return x(left) >= 0 && x(right) <= width && y(top) >= 0 && y(bottom) <= height;
 }
 
 interface Anchor {

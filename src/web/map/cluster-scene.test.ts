@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { cardRadii, clusterLineStyle } from "./cluster-scene.ts";
+import { cardBoxes, clusterLineStyle } from "./cluster-scene.ts";
 import { PALETTES } from "./palette.ts";
-import { CARD, STROKES } from "./style.ts";
+import { STROKES } from "./style.ts";
 
 const palette = PALETTES.dark;
 test.each([
@@ -32,20 +32,14 @@ test("cards never overlap, wherever the clusters are", () => {
         bottom,
         top: bottom + height,
       }));
-      const steps = cardRadii(clusters);
+      const steps = cardBoxes(clusters);
       let step = steps.next();
       while (!step.done) step = steps.next();
-      const radii = step.value;
-      const cards = clusters.map(({ index, left, right, bottom, top }) => ({
-        x: (left + right) / 2,
-        y: (bottom + top) / 2,
-        radius: radii.get(index) ?? 0,
-      }));
+      const cards = [...step.value.values()];
       for (const [i, p] of cards.entries())
         for (const q of cards.slice(i + 1)) {
-          if (p.radius === 0 && q.radius === 0) continue;
-          const apartX = Math.abs(p.x - q.x) - (p.radius + q.radius) * CARD.width;
-          const apartY = Math.abs(p.y - q.y) - (p.radius + q.radius) * CARD.height;
+          const apartX = Math.abs(p.x - q.x) - (p.width + q.width) / 2;
+          const apartY = Math.abs(p.y - q.y) - (p.height + q.height) / 2;
           expect(Math.max(apartX, apartY)).toBeGreaterThan(-1e-6);
         }
     }),

@@ -1,36 +1,44 @@
 /**
  * The clusters as the map draws them at a zoom at which devices would be too small: one card per cluster and one line for
- * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to all others.
+ * all cables between two clusters. A card covers the area of its devices, so that its size shows how many they are. Cards
+ * never overlap.
  */
-
-import type { BundleItem, DeviceScene, LostLines, SceneChanges, SceneInput } from "./device-scene.ts";
+import { leastCardSize } from "../../layout/clustered-layout.ts";
+import { CLUSTER_MARGIN, SPACING } from "../../layout/map-layout.ts";
+import { formatCount } from "../data/shown-names.ts";
+import type { BundleItem, DeviceScene, SceneChanges, SceneInput } from "./device-scene.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
-import type { MapPoint } from "./geometry.ts";
+import type { Bounds, MapPoint } from "./geometry.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import type { Clusters, MapCluster } from "./map-clusters.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
-import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { type EdgeStyle, LINE_SIGNS, RINGS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
 const clusterNode = (index: number): string => PREFIX + index;
-/** The space around the devices of a cluster that its card may cover, and the space between two cards, in map units. */
-const CARD_PADDING = 50;
-const CARD_GAP = 4;
+/** The space between two cards, relative to the least height of a card, and its minimum in map units. */
+const CARD_GAP = 0.16;
+const MIN_CARD_GAP = 4;
+/** The maximum width of a card relative to its height. Rows of devices may be much wider. */
+const MAX_CARD_RATIO = 6;
 
 type DrawnLines = Pick<DeviceScene, "bundles" | "lost">;
 
-export interface ClusterCard extends MapPoint {
+/** A card; its bounds are in map units. */
+export interface ClusterCard extends Bounds {
   readonly cluster: MapCluster;
-  /** The radius in map units. */
-  readonly radius: number;
-  readonly downCount: number;
-  /** Number of devices that a comparison, a layer or a problem marks. */
-  readonly markCount: number;
-  /** False when all devices of the cluster are dimmed. */
-  readonly highlighted: boolean;
+  readonly name: string;
+  /** The number of devices, with that of the matching ones while the map dims others. */
+  readonly count: string;
+  /** What is wrong in the cluster, worst first. */
+  readonly faults: readonly string[];
+  readonly tone: "down" | "warning" | "node" | "dimmed";
 }
+
+const countOf = <T>(values: readonly T[], wanted: T): number =>
+  values.filter((value) => value === wanted).length;
 
 /** The counts of the cables between two clusters. */
 interface LineTotal {
@@ -47,24 +55,33 @@ export class ClusterScene {
   /** Cards by the id of their node. */
   readonly cards = new Map<string, ClusterCard>();
   readonly #writer = new WordWriter();
-  #radii = new Map<number, number>();
+  #boxes: ReadonlyMap<number, CardBox> = new Map();
   #lines = new Set<string>();
+  /** Number of inactive and lost cables between two devices of a cluster. */
+  #downInside: ReadonlyMap<number, number> = new Map();
 
   *update(
     input: SceneInput,
     clusters: Clusters,
-    { bundles, lost }: DrawnLines,
+    drawn: DrawnLines,
     changes: SceneChanges,
   ): Generator<void, void> {
-    const resized = changes.clusterShapes.size > 0;
-    if (resized) this.#radii = yield* cardRadii([...clusters.byIndex.values()]);
-    const changed = resized ? new Set([...changes.clusters, ...clusters.byIndex.keys()]) : changes.clusters;
+    const changed = new Set(changes.clusters);
+    if (changes.clusterShapes.size > 0) {
+      this.#boxes = yield* cardBoxes([...clusters.byIndex.values()]);
+      this.scene.cardReach = Math.max(0, ...Array.from(this.#boxes.values(), ({ width }) => width / 2));
+      for (const index of clusters.byIndex.keys()) changed.add(index);
+    }
+    if (changed.size === 0 && !changes.lines) return;
+    const { between, downInside } = yield* countLines(input, drawn);
+    for (const index of new Set([...downInside.keys(), ...this.#downInside.keys()]))
+      if (downInside.get(index) !== this.#downInside.get(index)) changed.add(index);
+    this.#downInside = downInside;
     for (const index of changed) {
       yield;
       this.#updateCard(index, clusters.byIndex.get(index), input);
     }
-    if (resized || changes.lines || changes.clusters.size > 0)
-      yield* this.#updateLines(input, bundles, lost.items);
+    yield* this.#updateLines(between, input.palette);
   }
 
   #updateCard(
@@ -72,71 +89,56 @@ export class ClusterScene {
     cluster: MapCluster | undefined,
     { network, highlights, palette }: SceneInput,
   ): void {
-    const node = clusterNode(index);
+    const [node, box] = [clusterNode(index), this.#boxes.get(index)];
     const devices = (cluster?.deviceIds ?? [])
       .filter((id) => highlights.isVisible(id))
       .flatMap((id) => network.devices.get(id) ?? []);
-    if (!cluster || devices.length === 0) {
+    if (!cluster || !box || devices.length === 0) {
       this.cards.delete(node);
       this.scene.nodes.delete(node);
       return;
     }
     const emphases = devices.map((device) => highlights.device(device));
     // A device that is only planned is neither up nor down.
-    const downCount = devices.filter(
-      (device, i) => !device.available && emphases[i]?.mark !== "missing",
-    ).length;
-    const highlighted = emphases.some((emphasis) => emphasis.highlighted !== false);
-    const selected = emphases.some((emphasis) => emphasis.selected);
-    const onPath = emphases.some((emphasis) => emphasis.onPath);
+    const states = devices.map((device, i) => emphases[i]?.mark !== "missing" && network.stateOf(device));
+    const [downCount, cutOffCount] = [countOf(states, "down"), countOf(states, "cut off")];
+    const downInside = this.#downInside.get(index) ?? 0;
+    const isWhole = downCount + cutOffCount === devices.length;
+    const faults = [
+      ...(downCount > 0 ? [downCount === devices.length ? "down" : `${downCount} down`] : []),
+      ...(cutOffCount > 0 ? [cutOffCount === devices.length ? "cut off" : `${cutOffCount} cut off`] : []),
+      ...(downInside > 0 ? [`${formatCount(downInside, "cable")} down`] : []),
+    ];
+    const dims = emphases.some(({ highlighted }) => highlighted !== undefined);
+    const matchCount = emphases.filter(({ highlighted }) => highlighted !== false).length;
     const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
-    const showsDown = downCount > 0;
-    const [x, y] = [(cluster.left + cluster.right) / 2, (cluster.bottom + cluster.top) / 2];
-    const radius = this.#radii.get(index) ?? 0;
-    this.cards.set(node, { cluster, x, y, radius, downCount, markCount, highlighted });
-    const style = {
+    const marked = markCount > 0 ? [`${markCount} ${highlights.markWord}`] : [];
+    const isDown = downCount + downInside > 0;
+    const tone = isDown ? "down" : cutOffCount > 0 ? "warning" : matchCount > 0 ? "node" : "dimmed";
+    this.cards.set(node, {
+      cluster,
+      ...boundsOfBox(box),
+      name: cluster.shortName,
+      count: dims && markCount === 0 ? `${matchCount} of ${devices.length}` : String(devices.length),
+      faults: [...marked, ...faults],
+      tone,
+    });
+    const isSelected = emphases.some(({ selected }) => selected);
+    const words = encodeNode(this.#writer, {
+      x: box.x,
+      y: box.y,
+      size: { width: box.width / 2, height: box.height / 2 },
       shape: SHAPES.card,
-      symbol: showsDown ? SYMBOLS.cross : SYMBOLS.none,
-      ring: selected ? 2 : onPath ? 1 : 0,
-      dashed: 0,
-      color: showsDown ? palette.down : highlighted ? palette.node : palette.dimmed,
-      fill: showsDown ? palette.downFill : highlighted ? palette.nodeFill : palette.dimmedFill,
-    };
-    const words = encodeNode(this.#writer, { x, y, size: radius, ...style });
-    this.scene.nodes.set(node, showsDown ? 2 : 1, words);
+      symbol: isWhole ? SYMBOLS.cross : SYMBOLS.none,
+      ring: RINGS[isSelected ? "thick" : emphases.some(({ onPath }) => onPath) ? "thin" : "none"],
+      dashed: tone === "warning" ? 1 : 0,
+      color: palette[tone],
+      fill: palette[`${tone}Fill`],
+    });
+    this.scene.nodes.set(node, faults.length > 0 ? 2 : 1, words);
   }
 
-  *#updateLines(
-    input: SceneInput,
-    bundles: DrawnLines["bundles"],
-    lost: LostLines["items"],
-  ): Generator<void, void> {
-    const totals = new Map<string, LineTotal>();
-    const totalOf = ([start, end]: BundleItem["ends"]): LineTotal | undefined => {
-      if (start.cluster === end.cluster) return undefined;
-      const [p, q] = [Math.min(start.cluster, end.cluster), Math.max(start.cluster, end.cluster)];
-      const [from, to] = [clusterNode(p), clusterNode(q)];
-      const key = `${from} ${to}`;
-      const total = totals.get(key) ?? { from, to, cables: 0, active: 0, down: 0 };
-      totals.set(key, total);
-      return total;
-    };
-    for (const { bundle, ends } of bundles.values()) {
-      yield;
-      const total = totalOf(ends);
-      if (!total) continue;
-      total.cables += bundle.cables.length;
-      for (const cable of bundle.cables) {
-        if (cable.active) total.active++;
-        // A cable that is only planned is neither up nor down.
-        else if (input.highlights.cable(cable).mark !== "missing") total.down++;
-      }
-    }
-    for (const { ends } of lost.values()) {
-      yield;
-      const total = totalOf(ends);
-      if (total) total.down++;
-    }
+  *#updateLines(totals: ReadonlyMap<string, LineTotal>, palette: Palette): Generator<void, void> {
     for (const key of this.#lines) if (!totals.has(key)) this.scene.edges.delete(key);
     this.#lines = new Set(totals.keys());
     for (const [key, total] of totals) {
@@ -146,15 +148,45 @@ export class ClusterScene {
         this.scene.edges.delete(key);
         continue;
       }
-      const style = clusterLineStyle(total, input.palette);
-      const points = Float64Array.of(start.x, start.y, end.x, end.y);
-      this.scene.edges.set(
-        key,
-        edgeLevel(total.down > 0 ? 2 : 1, style),
-        encodeEdge(this.#writer, points, style),
-      );
+      const style = clusterLineStyle(total, palette);
+      const [p, q] = [centreOf(start), centreOf(end)];
+      const points = Float64Array.of(p.x, p.y, q.x, q.y);
+      const level = edgeLevel(total.down > 0 ? 2 : 1, style);
+      this.scene.edges.set(key, level, encodeEdge(this.#writer, points, style));
     }
   }
+}
+
+/** Counts the cables between clusters, and those that are down inside each. */
+function* countLines({ highlights }: SceneInput, { bundles, lost }: DrawnLines) {
+  const between = new Map<string, LineTotal>();
+  const downInside = new Map<number, number>();
+  const add = ([start, end]: BundleItem["ends"], cables: number, active: number, down: number) => {
+    const [p, q] = [Math.min(start.cluster, end.cluster), Math.max(start.cluster, end.cluster)];
+    if (p === q) {
+      if (down > 0) downInside.set(p, (downInside.get(p) ?? 0) + down);
+      return;
+    }
+    const [from, to] = [clusterNode(p), clusterNode(q)];
+    const key = `${from} ${to}`;
+    const total = between.get(key) ?? { from, to, cables: 0, active: 0, down: 0 };
+    between.set(key, total);
+    total.cables += cables;
+    total.active += active;
+    total.down += down;
+  };
+  for (const { bundle, ends } of bundles.values()) {
+    yield;
+    const inactive = bundle.cables.filter((cable) => !cable.active);
+    // A cable that is only planned is neither up nor down.
+    const down = inactive.filter((cable) => highlights.cable(cable).mark !== "missing");
+    add(ends, bundle.cables.length, bundle.cables.length - inactive.length, down.length);
+  }
+  for (const { ends } of lost.items.values()) {
+    yield;
+    add(ends, 0, 0, 1);
+  }
+  return { between, downInside };
 }
 
 /**
@@ -170,37 +202,64 @@ export function clusterLineStyle(
     stroke: active === 0 ? dashed : down > 0 ? longDashed : solid,
     sign: cables > 0 ? LINE_SIGNS.none : LINE_SIGNS.cross,
     color: down > 0 ? palette.down : active === 0 ? palette.missing : palette.line,
-    size: Math.min(5, 1.6 + Math.log2(Math.max(1, cables))),
+    size: Math.min(4, 0.9 + 0.6 * Math.log2(Math.max(1, cables))) + (down > 0 ? 0.8 : 0),
     fades: false,
   };
 }
 
+/** A card by its centre and its size in map units. */
+interface CardBox extends MapPoint {
+  width: number;
+  height: number;
+}
+
+export const boundsOfBox = ({ x, y, width, height }: CardBox): Bounds => ({
+  left: x - width / 2,
+  right: x + width / 2,
+  bottom: y - height / 2,
+  top: y + height / 2,
+});
+
+const centreOf = ({ left, right, bottom, top }: Bounds): MapPoint => ({
+  x: (left + right) / 2,
+  y: (bottom + top) / 2,
+});
+
 /**
- * The radius of the card of each cluster in map units: the largest at which the card covers only the area of its devices
- * and at which any two cards are apart in x or in y. For that, each extends at most half of the larger of both distances.
+ * The box of the card of each cluster: the area that the layout reserves for the cluster, less a gap. Where these areas
+ * overlap, because a cluster has grown or devices are pinned, the boxes are made smaller until they are apart.
  */
-export function* cardRadii(clusters: readonly MapCluster[]): Generator<void, Map<number, number>> {
-  const centres = clusters.map(({ left, right, bottom, top }) => ({
-    x: (left + right) / 2,
-    y: (bottom + top) / 2,
+export function* cardBoxes(clusters: readonly MapCluster[]): Generator<void, Map<number, CardBox>> {
+  const areas = clusters.map(({ left, right, bottom, top }) => ({
+    width: right - left + CLUSTER_MARGIN.width,
+    height: top - bottom + CLUSTER_MARGIN.height,
   }));
-  const radii = clusters.map(({ left, right, bottom, top }) =>
-    Math.min(
-      ((right - left) / 2 + CARD_PADDING) / CARD.width,
-      ((top - bottom) / 2 + CARD_PADDING) / CARD.height,
-    ),
-  );
-  for (let i = 0; i < centres.length; i++) {
+  const devices = clusters.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0);
+  const least = leastCardSize(areas, devices, SPACING);
+  const gap = Math.max(MIN_CARD_GAP, least.height * CARD_GAP);
+  const boxes = clusters.map((cluster, i): CardBox => {
+    const { width = 0, height = 0 } = areas[i] ?? {};
+    const cardHeight = Math.max(height, least.height) - gap;
+    const cardWidth = Math.min(Math.max(width, least.width) - gap, cardHeight * MAX_CARD_RATIO);
+    return { ...centreOf(cluster), width: cardWidth, height: cardHeight };
+  });
+  for (const [i, p] of boxes.entries()) {
     yield;
-    for (let j = i + 1; j < centres.length; j++) {
-      const [dx, dy] = [
-        Math.abs((centres[i]?.x ?? 0) - (centres[j]?.x ?? 0)),
-        Math.abs((centres[i]?.y ?? 0) - (centres[j]?.y ?? 0)),
-      ];
-      const limit = Math.max((dx - CARD_GAP) / (2 * CARD.width), (dy - CARD_GAP) / (2 * CARD.height), 0);
-      radii[i] = Math.min(radii[i] ?? 0, limit);
-      radii[j] = Math.min(radii[j] ?? 0, limit);
+    for (let j = i + 1; j < boxes.length; j++) {
+      const q = boxes[j];
+      if (q) shrinkPair(p, q, gap);
     }
   }
-  return new Map(clusters.map(({ index }, i) => [index, radii[i] ?? 0]));
+  return new Map(clusters.map(({ index }, i) => [index, boxes[i] ?? { x: 0, y: 0, width: 0, height: 0 }]));
+}
+
+/** Makes two boxes that overlap smaller along the axis on which their centres are relatively farther apart. */
+function shrinkPair(p: CardBox, q: CardBox, gap: number): void {
+  const shareOf = (distance: number, sizes: number) =>
+    sizes === 0 ? 1 : distance >= sizes / 2 ? 1 : Math.max(0, distance - gap / 2) / (sizes / 2);
+  const shareX = shareOf(Math.abs(p.x - q.x), p.width + q.width);
+  const shareY = shareOf(Math.abs(p.y - q.y), p.height + q.height);
+  if (shareX === 1 || shareY === 1) return;
+  const side = shareX >= shareY ? "width" : "height";
+  for (const box of [p, q]) box[side] *= Math.max(shareX, shareY);
 }

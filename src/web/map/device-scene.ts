@@ -7,6 +7,7 @@ import type { Device } from "../../model/entity.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { deviceName } from "../data/shown-names.ts";
+import type { FaultCauses } from "../problems/problem-store.ts";
 import { type Bundle, Bundles, pairName } from "./bundles.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { linePoints, type MapPoint, type Routes } from "./geometry.ts";
@@ -19,11 +20,15 @@ import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import {
   bundleStyle,
+  CAUSE_WIDTH_PX,
+  DOWN_WIDTH_PX,
   deviceStyle,
   EMPHASISED_WIDTH_PX,
   type Emphasis,
+  type FaultRole,
   LINE_SIGNS,
   mergeEmphases,
+  RINGS,
   SHAPES,
   STROKES,
   SYMBOLS,
@@ -39,6 +44,8 @@ export interface SceneChanges {
   /** Whether lines were added or removed. */
   readonly lines: boolean;
 }
+
+const DEVICE_SIZE = { width: 1, height: 1 } as const;
 
 export class DeviceScene {
   readonly scene = createScene();
@@ -93,7 +100,8 @@ export class DeviceScene {
       const moved = !known || !isSamePosition(known, position);
       if (moved) this.#place(device.id, known, position);
       const item = this.devices.get(device.id);
-      if (item && !all && !moved && item.device === device) continue;
+      const isSame = item?.device === device && item.role === roleOf(device, input);
+      if (isSame && !all && !moved) continue;
       clusters.add(position.cluster);
       if (item && !isNamedAlike(item.device, device)) this.clusters.touch(position.cluster);
       changed.add(device.id);
@@ -117,12 +125,13 @@ export class DeviceScene {
     this.clusters.add(id, position.cluster);
   }
 
-  #setDevice(device: Device, position: MapPosition, { highlights, palette }: SceneInput): void {
-    const emphasis = highlights.device(device);
-    this.devices.set(device.id, { device, position, emphasis });
-    const style = deviceStyle(device, emphasis, palette);
-    const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: 1, ...style });
-    this.scene.nodes.set(device.id, levelOf(emphasis, device.available), words);
+  #setDevice(device: Device, position: MapPosition, input: SceneInput): void {
+    const emphasis = input.highlights.device(device);
+    const role = roleOf(device, input);
+    this.devices.set(device.id, { device, position, emphasis, role });
+    const style = deviceStyle(device, emphasis, role, input.palette);
+    const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: DEVICE_SIZE, ...style });
+    this.scene.nodes.set(device.id, levelOf(emphasis, device.available && role === undefined), words);
   }
 
   #removeDevice(id: string): void {
@@ -143,12 +152,14 @@ export class DeviceScene {
       const item = this.bundles.get(key);
       const route = input.routes.get(key);
       const moved = item?.route !== route || item?.ends[0] !== a.position || item.ends[1] !== b.position;
-      if (item?.bundle === bundle && !all && !moved && !touched.has(key)) continue;
+      const isCause = bundle.cables.some(({ id, active }) => !active && input.causes.cables.has(id));
+      const isSame = item?.bundle === bundle && item.isCause === isCause;
+      if (isSame && !all && !moved && !touched.has(key)) continue;
       const points = moved || !item ? linePoints(a.position, b.position, route) : item.points;
       const emphasis = mergeEmphases(bundle.cables.map((cable) => input.highlights.cable(cable)));
-      const style = bundleStyle(bundle, emphasis, input);
+      const style = bundleStyle(bundle, emphasis, { ...input, isCause });
       const ends = [a.position, b.position] as const;
-      this.bundles.set(key, { bundle, route, ends, points, emphasis, color: style.color });
+      this.bundles.set(key, { bundle, route, ends, points, emphasis, isCause, color: style.color });
       const active = bundle.cables.every((cable) => cable.active);
       const level = edgeLevel(levelOf(emphasis, active), style);
       this.scene.edges.set(key, level, encodeEdge(this.#writer, points, style));
@@ -165,6 +176,12 @@ export class DeviceScene {
 /** The level at which a device or cable is drawn. From bottom to top: dimmed, normal, down, selected or on a path. */
 const levelOf = ({ selected, onPath, highlighted }: Emphasis, up: boolean): number =>
   selected || onPath ? 3 : !up ? 2 : highlighted === false ? 0 : 1;
+
+/** A device is a cause only while it is down: the problem may be listed a moment longer. */
+function roleOf({ id, available }: Device, { network, causes }: SceneInput): FaultRole | undefined {
+  if (!available) return causes.devices.has(id) ? "cause" : undefined;
+  return network.cutOff.ids.has(id) ? "cut-off" : undefined;
+}
 
 const isSamePosition = (p: MapPosition, q: MapPosition): boolean =>
   p === q || (p.x === q.x && p.y === q.y && p.cluster === q.cluster);
@@ -185,14 +202,18 @@ export interface SceneInput {
   readonly expanded: ReadonlySet<string>;
   readonly overlay: LinkOverlay | undefined;
   readonly lost: readonly CutCable[];
+  readonly causes: FaultCauses;
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
+  /** The name of a port, or its number when the name is not loaded. */
+  readonly portName: (device: string, port: string) => string;
 }
 
 export interface DeviceItem {
   readonly device: Device;
   readonly position: MapPosition;
   readonly emphasis: Emphasis;
+  readonly role: FaultRole | undefined;
 }
 
 export interface BundleItem {
@@ -202,20 +223,25 @@ export interface BundleItem {
   /** The x and y of the corners of the line, flat, from `bundle.a` to `bundle.b`. */
   readonly points: Float64Array;
   readonly emphasis: Emphasis;
+  /** Whether a fault of the bundle is the cause of others. */
+  readonly isCause: boolean;
   readonly color: string;
 }
 
 /** Maximum number of hosts that are drawn around a device. */
 const MAX_HOSTS_DRAWN = 400;
 /** The radius of the first ring of hosts, the distance between rings and the distance between hosts, in map units. */
-const RINGS = { radius: 27, ringGap: 10, hostGap: 11 } as const;
+const HOST_RINGS = { radius: 27, ringGap: 10, hostGap: 11 } as const;
 const HOST_PREFIX = "host ";
 export const HOST_SIZE = 0.45;
 
 export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX);
 export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
 
-/** The hosts of expanded devices, in rings around their device. The id of their node is the id of the host with a prefix. */
+/**
+ * The hosts of expanded devices, in rings around their device, and the selected host, above its device if that is not
+ * expanded. The id of their node is the id of the host with a prefix.
+ */
 class HostScene {
   /** Positions by the id of the node. */
   readonly positions = new Map<string, MapPoint>();
@@ -243,28 +269,44 @@ class HostScene {
         previous.delete(node);
       }
     }
+    previous.delete(this.#drawSelected(input, devices) ?? "");
     for (const node of previous) {
       this.#scene.nodes.delete(node);
       this.#scene.edges.delete(node);
     }
   }
 
-  #draw(node: string, { x, y }: MapPoint, centre: MapPoint, { palette }: SceneInput): void {
+  /** Draws the selected host unless it is drawn already. Returns its node. */
+  #drawSelected(input: SceneInput, devices: ReadonlyMap<string, DeviceItem>): string | undefined {
+    const host = input.network.hosts.get(input.highlights.selectedHost ?? "");
+    const centre = host?.locations.flatMap(({ elementId }) => devices.get(elementId)?.position ?? [])[0];
+    const node = host && HOST_PREFIX + host.id;
+    if (node === undefined || !centre || this.positions.has(node)) return node;
+    this.#draw(node, { x: centre.x, y: centre.y + HOST_RINGS.radius }, centre, input);
+    return node;
+  }
+
+  #draw(node: string, { x, y }: MapPoint, centre: MapPoint, { palette, highlights }: SceneInput): void {
     this.positions.set(node, { x, y });
+    const isSelected = hostIdOf(node) === highlights.selectedHost;
     const style = {
       shape: SHAPES.circle,
       symbol: SYMBOLS.none,
-      ring: 0,
+      ring: RINGS[isSelected ? "thick" : "none"],
       dashed: 0,
-      color: palette.host,
+      color: isSelected ? palette.accent : palette.host,
       fill: palette.clusterFill,
     };
-    this.#scene.nodes.set(node, 1, encodeNode(this.#writer, { x, y, size: HOST_SIZE, ...style }));
+    this.#scene.nodes.set(
+      node,
+      1,
+      encodeNode(this.#writer, { x, y, size: { width: HOST_SIZE, height: HOST_SIZE }, ...style }),
+    );
     const line = {
       stroke: STROKES.solid,
       sign: LINE_SIGNS.none,
-      color: palette.dimmed,
-      size: 0.8,
+      color: isSelected ? palette.accent : palette.dimmed,
+      size: isSelected ? 1.6 : 0.8,
       fades: false,
     };
     const points = Float64Array.of(x, y, centre.x, centre.y);
@@ -275,8 +317,8 @@ class HostScene {
 function ringPoints(centre: MapPoint, count: number): MapPoint[] {
   const points: MapPoint[] = [];
   for (let ring = 0; points.length < count; ring++) {
-    const radius = RINGS.radius + ring * RINGS.ringGap;
-    const capacity = Math.floor((2 * Math.PI * radius) / RINGS.hostGap);
+    const radius = HOST_RINGS.radius + ring * HOST_RINGS.ringGap;
+    const capacity = Math.floor((2 * Math.PI * radius) / HOST_RINGS.hostGap);
     const inRing = Math.min(capacity, count - points.length);
     for (let i = 0; i < inRing; i++) {
       const angle = (i / Math.min(capacity, count)) * 2 * Math.PI + ring * 0.3 - Math.PI / 2;
@@ -287,7 +329,6 @@ function ringPoints(centre: MapPoint, count: number): MapPoint[] {
 }
 
 const LOST_PREFIX = "lost ";
-const LOST_WIDTH_PX = 1.6;
 
 export interface LostItem {
   readonly lost: CutCable;
@@ -328,7 +369,8 @@ export class LostLines {
       this.items.set(lost.id, next);
       const moved = !item || !isSameLine(item, next);
       changed ||= moved;
-      if (!moved && !isRepainted && item.lost.isChosen === lost.isChosen) continue;
+      const isSame = item?.lost.isChosen === lost.isChosen && item.lost.isCause === lost.isCause;
+      if (!moved && !isRepainted && isSame) continue;
       const style = lostStyle(lost, input.palette);
       const words = encodeEdge(this.#writer, next.points, style);
       this.#scene.edges.set(LOST_PREFIX + lost.id, edgeLevel(lost.isChosen ? 3 : 2, style), words);
@@ -361,10 +403,10 @@ const isSameLine = (p: LostItem, q: LostItem): boolean =>
   p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
 
 /** The style of a lost link, which is never dimmed, because it is an alarm. */
-const lostStyle = ({ isChosen }: CutCable, palette: Palette) => ({
+const lostStyle = ({ isChosen, isCause }: CutCable, palette: Palette) => ({
   stroke: STROKES.dashed,
   sign: LINE_SIGNS.cross,
   color: palette.down,
-  size: isChosen ? EMPHASISED_WIDTH_PX : LOST_WIDTH_PX,
+  size: isChosen ? EMPHASISED_WIDTH_PX : isCause ? CAUSE_WIDTH_PX : DOWN_WIDTH_PX,
   fades: false,
 });

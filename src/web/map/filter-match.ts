@@ -11,10 +11,11 @@ import type { ViewState } from "../data/view-state.ts";
 /** The values of the state filter and their labels. */
 export const STATE_FILTERS = {
   down: "Device down",
-  inactive: "Link inactive",
-  "one-way": "Link one-way",
-  unverified: "Link not verified",
-  conflict: "Conflicting claims",
+  "cut-off": "Device cut off",
+  inactive: "Cable down",
+  "one-way": "Cable one-way",
+  unverified: "Cable not verified",
+  conflict: "Contradictory reports",
 } as const;
 
 type Filters = Pick<ViewState, "types" | "states" | "sources">;
@@ -28,7 +29,7 @@ export function createFilterMatch(network: PageNetwork, { types, states, sources
   return {
     /** Whether a device matches by its own state or by that of one of its cables. */
     device(device: Device): boolean {
-      const ownState = deviceStates(device).some((state) => states.includes(state));
+      const ownState = deviceStates(network, device).some((state) => states.includes(state));
       const stateMatches = ownState || atCables.has(device.id);
       return matches(device, stateMatches, types.length === 0 || types.includes(device.type));
     },
@@ -52,8 +53,10 @@ function devicesAtCables(network: PageNetwork, states: readonly string[]): Reado
 const hasState = (cable: Cable, states: readonly string[]): boolean =>
   cableStates(cable).some((state) => states.includes(state));
 
-function deviceStates(device: Device): string[] {
-  return [...(device.available ? [] : ["down"]), ...(hasConflict(device) ? ["conflict"] : [])];
+const STATE_VALUES = { up: [], down: ["down"], "cut off": ["cut-off"] } as const;
+
+function deviceStates(network: PageNetwork, device: Device): string[] {
+  return [...STATE_VALUES[network.stateOf(device)], ...(hasConflict(device) ? ["conflict"] : [])];
 }
 
 function cableStates(cable: Cable): string[] {
@@ -83,7 +86,8 @@ export function countFilters(network: PageNetwork, filters: Filters, isVisible: 
   for (const device of network.devices.values()) {
     if (!isVisible(device.id)) continue;
     if (without.types.device(device)) increase(types, device.type);
-    if (without.states.device(device)) for (const state of deviceStates(device)) increase(states, state);
+    if (without.states.device(device))
+      for (const state of deviceStates(network, device)) increase(states, state);
     if (without.sources.device(device)) for (const source of device.sources) increase(sources, source);
   }
   for (const cable of network.cables.values()) {

@@ -1,5 +1,5 @@
 /** Points, rectangles and lines of the map: the projection of map units (y upwards) to pixels (y downwards), bounds, routes. */
-import { SPACING } from "../layout/map-layout.ts";
+import { SPACING } from "../../layout/map-layout.ts";
 
 export interface MapPoint {
   readonly x: number;
@@ -16,13 +16,19 @@ export type Projection = ReturnType<typeof createProjection>;
 const MIN_RADIUS_PX = 2.4;
 const MAX_RADIUS_PX = 12;
 
-/** `width` and `height` are the size of the viewport in pixels. */
-export function createProjection({ x, y, span }: CameraPosition, width: number, height: number) {
+/** `width` and `height` are the size of the viewport in pixels of CSS, and `pixelRatio` the number of pixels of a canvas for each. */
+export function createProjection(
+  { x, y, span }: CameraPosition,
+  width: number,
+  height: number,
+  pixelRatio = globalThis.devicePixelRatio || 1,
+) {
   const scale = Math.max(1, Math.min(width, height)) / span;
   const spacingPx = SPACING.width * scale;
   return {
     width,
     height,
+    pixelRatio,
     centre: { x, y },
     /** Pixels per map unit. */
     scale,
@@ -69,6 +75,15 @@ export const cornersOf = ({ left, right, bottom, top }: Bounds): MapPoint[] => [
   { x: left, y: bottom },
   { x: right, y: top },
 ];
+
+export const containsBounds = (outer: Bounds, inner: Bounds): boolean =>
+  outer.left <= inner.left &&
+  outer.right >= inner.right &&
+  outer.bottom <= inner.bottom &&
+  outer.top >= inner.top;
+
+export const overlapBounds = (p: Bounds, q: Bounds): boolean =>
+  p.left <= q.right && q.left <= p.right && p.bottom <= q.top && q.bottom <= p.top;
 
 /** The bounds with some space around them. */
 export const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({

@@ -20,16 +20,19 @@ import {
 
 /** Number of levels: dimmed, normal, down, and selected or on a path. */
 const LEVELS = 4;
-/** The maximum distance from its points at which an instance is drawn, which is that of a card with a ring. */
+/** The maximum distance from its points at which an instance other than a card is drawn. */
 const MARGIN_PX = 80;
 
 /** The instances of a frame: those of devices or those of clusters. */
 export interface Scene {
   readonly edges: InstanceLayer;
   readonly nodes: InstanceLayer;
+  /** The maximum distance in map units from its centre at which a card is drawn. */
+  cardReach: number;
 }
 
 export const createScene = (): Scene => ({
+  cardReach: 0,
   edges: new InstanceLayer(strideOf(edgeProgram(0)), edgeProgram(0).points, LEVELS * 2),
   nodes: new InstanceLayer(strideOf(NODE_PROGRAM), NODE_PROGRAM.points, LEVELS),
 });
@@ -88,9 +91,9 @@ export class GlRenderer {
   }
 
   /** Returns the number of instances that were drawn. */
-  draw({ edges, nodes }: Scene, projection: Projection): number {
+  draw({ edges, nodes, cardReach }: Scene, projection: Projection): number {
     const gl = this.#gl;
-    const pixelRatio = devicePixelRatio || 1;
+    const { pixelRatio } = projection;
     const [width, height] = [projection.width, projection.height].map((size) =>
       Math.round(size * pixelRatio),
     );
@@ -101,11 +104,12 @@ export class GlRenderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    const view = viewOf(projection, cardReach);
     let drawn = 0;
     for (const [level, instances] of edges.levels.entries())
-      drawn += this.#drawInstances(edgeProgram(level), instances, projection, pixelRatio);
+      drawn += this.#drawInstances(edgeProgram(level), instances, projection, view, pixelRatio);
     for (const instances of nodes.levels)
-      drawn += this.#drawInstances(NODE_PROGRAM, instances, projection, pixelRatio);
+      drawn += this.#drawInstances(NODE_PROGRAM, instances, projection, view, pixelRatio);
     gl.bindVertexArray(null);
     return drawn;
   }
@@ -114,11 +118,12 @@ export class GlRenderer {
     source: QuadProgram,
     instances: InstanceBuffer,
     projection: Projection,
+    view: Bounds,
     pixelRatio: number,
   ): number {
     const gl = this.#gl;
     const compiled = this.#programs.get(source);
-    const words = instances.inView(viewOf(projection));
+    const words = instances.inView(view);
     const count = words.length / instances.stride;
     if (!compiled || count === 0) return 0;
     const { program, uniforms } = compiled;
@@ -193,8 +198,9 @@ export class GlRenderer {
 }
 
 /** The visible section in map units, with a margin. */
-function viewOf({ width, height, toMap }: Projection): Bounds {
-  const topLeft = toMap({ x: -MARGIN_PX, y: -MARGIN_PX });
-  const bottomRight = toMap({ x: width + MARGIN_PX, y: height + MARGIN_PX });
+function viewOf({ width, height, scale, toMap }: Projection, cardReach: number): Bounds {
+  const margin = MARGIN_PX + cardReach * scale;
+  const topLeft = toMap({ x: -margin, y: -margin });
+  const bottomRight = toMap({ x: width + margin, y: height + margin });
   return { left: topLeft.x, right: bottomRight.x, bottom: bottomRight.y, top: topLeft.y };
 }

@@ -4,6 +4,7 @@ import { sampleCable, sampleNetwork } from "../../../test/support/page-network.t
 import { cableOf } from "../../model/cable.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
 import { createHighlights } from "./highlights.ts";
+import { byValue } from "./line-labels.ts";
 import { PALETTES } from "./palette.ts";
 import { bundleStyle, deviceStyle, type Emphasis, lineColor, STROKES } from "./style.ts";
 
@@ -41,7 +42,7 @@ test("an alarm is never faded by a filter, a path or a layer", () => {
     const colours = [...network.devices.values()].map((one) => {
       const emphasis = highlights.device(one);
       expect(emphasis.highlighted).toBe(false);
-      return deviceStyle(one, emphasis, palette).color;
+      return deviceStyle(one, emphasis, undefined, palette).color;
     });
     expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
     const cables = [...network.cables.values()].map((cable) =>
@@ -70,6 +71,7 @@ test("a metric replaces no alarm and no mark, and a partly broken bundle differs
       palette,
       overlay: { name: "Load", unit: "%", max: 100, values: metric },
       speedOf: () => 0,
+      isCause: false,
     });
   const metricColor = style(bundle(up)).color;
   expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);
@@ -83,4 +85,23 @@ test("a metric replaces no alarm and no mark, and a partly broken bundle differs
     expect(marked).not.toBe(metricColor);
     expect(marked).toBe(palette.down);
   }
+});
+
+test("the texts of the highest values are drawn first, and those of lines without a value last", () => {
+  const items = ["1", "2", "3", "4"].map((port) => {
+    const [forward, reverse] = sampleCable(`a/${port}`, `b/${port}`);
+    return { bundle: { a: "a", b: "b", cables: [cableOf(forward, reverse)] } };
+  });
+  const idsOf = (item: (typeof items)[number] | undefined) =>
+    item?.bundle.cables[0]?.links.map(({ id }) => id) ?? [];
+  const [first = "", second = ""] = idsOf(items[1]);
+  // The larger direction of a cable counts.
+  const values = new Map([
+    [idsOf(items[0])[0] ?? "", 20],
+    [first, 5],
+    [second, 90],
+    [idsOf(items[3])[0] ?? "", 20],
+  ]);
+  const sorted = byValue(items, { name: "Load", unit: "%", max: 100, values });
+  expect(sorted.map((item) => items.indexOf(item))).toEqual([1, 0, 3, 2]);
 });

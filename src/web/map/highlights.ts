@@ -19,6 +19,8 @@ export interface MapMarks {
   readonly word: string;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 export type Highlights = ReturnType<typeof createHighlights>;
 
 type HighlightOptions = Pick<
@@ -31,6 +33,7 @@ export function createHighlights(
   options: HighlightOptions,
   marks: MapMarks | undefined,
   path?: PathHighlight,
+  chosen: ReadonlySet<string> = NONE,
 ) {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
@@ -52,12 +55,14 @@ export function createHighlights(
   };
   return {
     path,
+    /** The id of the selected host. */
+    selectedHost: selected?.kind === "hosts" ? selected.id : undefined,
     /** The word after the number of marked devices. */
     markWord: marks?.word ?? "",
     isVisible: (device: string): boolean => visible === undefined || visible.has(device),
     device: (device: Device): Emphasis => ({
       highlighted: dimsOthers ? isDeviceHighlighted(device) : undefined,
-      selected: selection.devices.has(device.id),
+      selected: selection.devices.has(device.id) || chosen.has(device.id),
       onPath: pathDevices.has(device.id),
       mark: marks?.devices.get(device.id),
     }),

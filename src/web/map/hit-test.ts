@@ -1,7 +1,7 @@
 /** Finds the node or line at a point of the map, and the device next to another one in a direction. */
 
-import type { MapPoint, Projection } from "./geometry.ts";
-import { type Label, nodeExtentPx } from "./labels.ts";
+import type { Bounds, MapPoint, Projection } from "./geometry.ts";
+import type { Label } from "./labels.ts";
 
 /** The distances within which the pointer counts as on a node or line. */
 const NODE_TOLERANCE_PX = 4;
@@ -17,12 +17,24 @@ export function nodeAt(
   for (const label of labels) {
     const [dx, dy] = [Math.abs(projection.x(label.x) - x), Math.abs(projection.y(label.y) - y)];
     if (dx > 80 || dy > 80) continue;
-    const [halfWidth, halfHeight] = nodeExtentPx(label, projection);
+    const reachPx = label.size * projection.radiusPx + NODE_TOLERANCE_PX;
     const distance = Math.hypot(dx, dy);
-    if (dx > halfWidth + NODE_TOLERANCE_PX || dy > halfHeight + NODE_TOLERANCE_PX) continue;
+    if (dx > reachPx || dy > reachPx) continue;
     if (distance < nearestDistance) [nearest, nearestDistance] = [label.nodeId, distance];
   }
   return nearest;
+}
+
+/** The area that contains the point. */
+export function areaAt<T extends Bounds>(
+  areas: Iterable<T>,
+  projection: Projection,
+  pixel: MapPoint,
+): T | undefined {
+  const { x, y } = projection.toMap(pixel);
+  for (const area of areas)
+    if (x >= area.left && x <= area.right && y >= area.bottom && y <= area.top) return area;
+  return undefined;
 }
 
 /** The nearest line within the tolerance. */

@@ -99,18 +99,25 @@ function hoverFacts(
 
 function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFacts {
   const cables = network.cablesOf(device.id);
-  const inactive = cables.filter((cable) => !cable.active).length;
+  const down = cables.filter((cable) => !cable.active).length;
   const model = [device.mfr, device.hw].filter((part) => part !== "unknown" && part !== "").join(" ");
   return {
     title: deviceName(device),
     facts: [
-      ["State", `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`],
+      ["State", stateText(device, network, now)],
       ["Type", [formatType(device.type), model].filter((part) => part !== "").join(", ")],
       ["Management", device.annotations.managementAddress || "not known"],
-      ["Cables", inactive > 0 ? `${cables.length}, ${inactive} inactive` : String(cables.length)],
+      ["Cables", down > 0 ? `${cables.length}, ${down} down` : String(cables.length)],
       ["Hosts", network.hostCount(device.id).toLocaleString("en")],
     ],
   };
+}
+
+function stateText(device: Device, network: PageNetwork, now: number): string {
+  const state = network.stateOf(device);
+  // The time is that of the device's own state, so it does not say since when the device is cut off.
+  const own = `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`;
+  return state === "cut off" ? `${state}, ${own}` : own;
 }
 
 /** The facts about a bundle, with the ports of its first two cables. The panel of each device lists all of them. */
@@ -120,7 +127,7 @@ function bundleFacts(
   ports: PortCache,
   now: number,
 ): HoverFacts {
-  const inactive = cables.filter((cable) => !cable.active).length;
+  const down = cables.filter((cable) => !cable.active).length;
   const [first] = cables;
   const speeds = [
     ...new Set(cables.map((cable) => formatSpeed(ports.speedOf(cable))).filter((s) => s !== "")),
@@ -128,12 +135,12 @@ function bundleFacts(
   const doubts = [
     cables.some((cable) => cable.oneWay && cable.active) ? "one way" : "",
     cables.every((cable) => cable.verified) ? "" : "not verified",
-    cables.some((cable) => cable.conflict) ? "in conflict" : "",
+    cables.some((cable) => cable.conflict) ? "contradictory reports" : "",
   ].filter((doubt) => doubt !== "");
   const changed = Math.max(
     ...cables.flatMap((cable) => cable.links.map((link) => Date.parse(link.lastChanged))),
   );
-  const state = inactive === 0 ? "active" : inactive === cables.length ? "inactive" : `${inactive} inactive`;
+  const state = down === 0 ? "up" : down === cables.length ? "down" : `${down} down`;
   const portName = (device: string, port: string) => ports.get(device, port)?.name ?? port;
   const names = cables.slice(0, 2).map((cable) => {
     const [from, to] = cable.from.device === a ? [cable.from, cable.to] : [cable.to, cable.from];

@@ -1,14 +1,17 @@
-/** Finds the entity under the pointer and reports clicks, hovering and drags of devices. */
+/** Finds the entity under the pointer and reports clicks, hovering, and what the user drags and chooses while arranging. */
 import type { EntityRef } from "../data/view-state.ts";
+import { titleAt } from "./backgrounds.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
+import type { ClusterCard } from "./cluster-scene.ts";
 import type { BundleItem, LostItem } from "./device-scene.ts";
 import { hostIdOf, isHostNode } from "./device-scene.ts";
-import type { MapPoint } from "./geometry.ts";
-import { lineAt, nodeAt } from "./hit-test.ts";
+import { type Bounds, boundsOf, containsBounds, type MapPoint } from "./geometry.ts";
+import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
+import type { MapCluster } from "./map-clusters.ts";
 import type { CutCable } from "./marks.ts";
-import { type DragHandlers, listenToPointers } from "./pointer.ts";
+import { DOUBLE_CLICK_MS, type DragHandlers, listenToPointers } from "./pointer.ts";
 
 /** The entity under the pointer: a device, a host, or a line with its bundle or its lost link. */
 interface MapTarget {
@@ -25,16 +28,28 @@ export interface InteractionHandlers {
   onPick(target: MapTarget | undefined): void;
   onDoubleClick(ref: EntityRef): void;
   onHover(hovered: Hovered | undefined): void;
-  /** Called with each point of a drag, in map units; `ended` is set for the last one. Without it, drags move the map. */
-  onDeviceDrag?: ((device: string, point: MapPoint, ended: boolean) => void) | undefined;
+  /** Present while the user arranges the map. Without it, drags move the map. */
+  readonly arrange?: ArrangeHandlers | undefined;
+}
+
+export interface ArrangeHandlers {
+  /** Called when a drag begins. Returns the function that moves the devices by a distance in map units from their places. */
+  startMove(devices: readonly string[]): (distance: MapPoint) => void;
+  /** Shift and a click on a device. */
+  onToggle(device: string): void;
+  /** Shift and a drag around devices. */
+  onChoose(devices: readonly string[]): void;
 }
 
 interface MapParts {
   readonly labels: () => readonly Label[];
   readonly bundles: () => Iterable<BundleItem>;
   readonly lost: () => Iterable<LostItem>;
-  readonly showsClusters: () => boolean;
-  readonly fitCluster: (node: string) => void;
+  /** The cards that are drawn instead of devices, or undefined. */
+  readonly cards: () => Iterable<ClusterCard> | undefined;
+  /** The clusters whose titles are drawn behind devices. */
+  readonly titled: () => readonly MapCluster[];
+  readonly fitCluster: (cluster: MapCluster) => void;
   readonly requestFrame: () => void;
 }
 
@@ -52,6 +67,7 @@ export class MapInteraction {
   /** The point of the last pointer event. Hovering is evaluated once per frame. */
   #hoverPoint: MapPoint | undefined;
   #hoverFrame = 0;
+  #choiceBox: Bounds | undefined;
 
   constructor(canvas: HTMLCanvasElement, camera: MapCamera, handlers: InteractionHandlers, map: MapParts) {
     this.#canvas = canvas;
@@ -63,15 +79,16 @@ export class MapInteraction {
         this.#hoverPoint = point;
         this.#hoverFrame ||= requestAnimationFrame(() => this.#hover());
       },
-      onClick: (point) => this.#click(point),
+      onClick: (point, withShift) => this.#click(point, withShift),
       onDoubleClick: (point) => {
+        if (map.cards()) return this.#cardAt(point) !== undefined;
         const node = this.#nodeAt(point);
-        if (node !== undefined && !map.showsClusters()) handlers.onDoubleClick(refOf(node));
+        if (node !== undefined) handlers.onDoubleClick(refOf(node));
         return node !== undefined;
       },
       onPan: (dx, dy) => camera.panPixels(dx, dy),
       onZoom: (factor, point) => camera.zoomAt(factor, point),
-      onDragStart: (point) => this.#startDrag(point),
+      onDragStart: (point, withShift) => this.#startDrag(point, withShift),
     });
   }
 
@@ -80,8 +97,17 @@ export class MapInteraction {
     return this.#hovered?.node;
   }
 
+  /** The rectangle that the user draws around devices, in map units. */
+  get choiceBox(): Bounds | undefined {
+    return this.#choiceBox;
+  }
+
   #nodeAt(point: MapPoint): string | undefined {
     return nodeAt(this.#map.labels(), this.#camera.projection(), point);
+  }
+
+  #cardAt(point: MapPoint): ClusterCard | undefined {
+    return areaAt(this.#map.cards() ?? [], this.#camera.projection(), point);
   }
 
   #hitAt(point: MapPoint): Hit | undefined {
@@ -96,11 +122,18 @@ export class MapInteraction {
     return link && { target: { ref: { kind: "links", id: link.id }, bundle } };
   }
 
-  #click(point: MapPoint): void {
-    if (this.#map.showsClusters()) {
-      const node = this.#nodeAt(point);
-      if (node === undefined) this.#handlers.onPick(undefined);
-      else this.#map.fitCluster(node);
+  #click(point: MapPoint, withShift: boolean): void {
+    const { arrange } = this.#handlers;
+    if (arrange && withShift) {
+      const node = this.#map.cards() ? undefined : this.#nodeAt(point);
+      if (node !== undefined && !isHostNode(node)) arrange.onToggle(node);
+      return;
+    }
+    this.#camera.holdStill(DOUBLE_CLICK_MS);
+    if (this.#map.cards()) {
+      const card = this.#cardAt(point);
+      if (card) this.#map.fitCluster(card.cluster);
+      else this.#handlers.onPick(undefined);
       return;
     }
     this.#handlers.onPick(this.#hitAt(point)?.target);
@@ -109,8 +142,8 @@ export class MapInteraction {
   #hover(): void {
     this.#hoverFrame = 0;
     const point = this.#hoverPoint;
-    if (this.#map.showsClusters()) {
-      const isOnCard = point !== undefined && this.#nodeAt(point) !== undefined;
+    if (this.#map.cards()) {
+      const isOnCard = point !== undefined && this.#cardAt(point) !== undefined;
       this.#canvas.classList.toggle("pointing", isOnCard);
       if (this.#hovered) this.#handlers.onHover(undefined);
       this.#hovered = undefined;
@@ -127,21 +160,56 @@ export class MapInteraction {
     if (nodeChanged) this.#map.requestFrame();
   }
 
-  #startDrag(point: MapPoint): DragHandlers | undefined {
-    const { onDeviceDrag } = this.#handlers;
-    const node = onDeviceDrag && !this.#map.showsClusters() ? this.#nodeAt(point) : undefined;
-    if (!onDeviceDrag || node === undefined || isHostNode(node)) return undefined;
-    const report = (pixel: MapPoint, ended: boolean) =>
-      onDeviceDrag.call(this.#handlers, node, this.#camera.projection().toMap(pixel), ended);
-    let last: MapPoint | undefined;
-    return {
-      onMove(pixel) {
-        last = pixel;
-        report(pixel, false);
-      },
-      onEnd: (pixel) => report(pixel, true),
-      onCancel: () => last && report(last, true),
+  #startDrag(point: MapPoint, withShift: boolean): DragHandlers | undefined {
+    const { arrange } = this.#handlers;
+    if (!arrange) return undefined;
+    if (withShift) return this.#startChoosing(point, arrange);
+    const devices = this.#draggedAt(point);
+    if (devices.length === 0) return undefined;
+    const start = this.#camera.projection().toMap(point);
+    let move: ((distance: MapPoint) => void) | undefined;
+    const follow = (pixel: MapPoint) => {
+      move ??= arrange.startMove(devices);
+      const { x, y } = this.#camera.projection().toMap(pixel);
+      move({ x: x - start.x, y: y - start.y });
     };
+    return { onMove: follow, onEnd: follow, onCancel: () => undefined };
+  }
+
+  /** The devices that a drag from the point moves: a device, or those of a site whose title or card is there. */
+  #draggedAt(point: MapPoint): readonly string[] {
+    if (this.#map.cards()) return this.#cardAt(point)?.cluster.deviceIds ?? [];
+    const node = this.#nodeAt(point);
+    if (node !== undefined) return isHostNode(node) ? [] : [node];
+    return titleAt(this.#map.titled(), this.#camera.projection(), point)?.deviceIds ?? [];
+  }
+
+  /** Draws a rectangle from the point to the pointer, and reports the devices in it at the end. */
+  #startChoosing(point: MapPoint, arrange: ArrangeHandlers): DragHandlers {
+    const { toMap } = this.#camera.projection();
+    const draw = (to: MapPoint | undefined) => {
+      this.#choiceBox = to && boundsOf([toMap(point), toMap(to)]);
+      this.#map.requestFrame();
+    };
+    return {
+      onMove: draw,
+      onEnd: (pixel) => {
+        const box = boundsOf([toMap(point), toMap(pixel)]);
+        draw(undefined);
+        arrange.onChoose(this.#devicesIn(box));
+      },
+      onCancel: () => draw(undefined),
+    };
+  }
+
+  #devicesIn(box: Bounds): readonly string[] {
+    const cards = this.#map.cards();
+    if (cards) return [...cards].flatMap((card) => (containsBounds(box, card) ? card.cluster.deviceIds : []));
+    return this.#map
+      .labels()
+      .flatMap(({ nodeId, x, y }) =>
+        !isHostNode(nodeId) && containsBounds(box, boundsOf([{ x, y }])) ? [nodeId] : [],
+      );
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The labels of devices, hosts and clusters. In order of priority, as many as fit without overlap are drawn on a canvas
+ * The labels of devices and hosts. In order of priority, as many as fit without overlap are drawn on a canvas
  * above the graph. The label of a device is created again only when the device or its cluster has changed.
  */
+import type { Host } from "../../model/entity.ts";
 import { deviceName, hostName } from "../data/shown-names.ts";
-import type { ClusterCard } from "./cluster-scene.ts";
 import {
   type DeviceItem,
   type DeviceScene,
@@ -14,13 +14,13 @@ import {
 } from "./device-scene.ts";
 import type { Projection } from "./geometry.ts";
 import type { MapCluster } from "./map-clusters.ts";
-import { MAX_CARD_PX } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
-import { CARD } from "./style.ts";
 
 /** A number larger than any number of cables, so that emphasised devices have priority over well connected ones. */
 const EMPHASIS_PRIORITY = 10_000;
 const HOST_LABEL_SPACING_PX = 220;
+/** With less, the label of the selected host would cover its device. */
+const SELECTED_HOST_SPACING_PX = 60;
 
 /** The labels of a device scene, sorted by priority, highest first. */
 export class DeviceLabels {
@@ -50,7 +50,10 @@ export class DeviceLabels {
     const labels = [...this.#byDevice.values()].sort((p, q) => q.priority - p.priority);
     for (const [node, { x, y }] of hosts.positions) {
       const host = input.network.hosts.get(hostIdOf(node));
-      if (host) labels.push(hostLabel(node, x, y, hostName(host), input.palette));
+      if (!host) continue;
+      const label = hostLabel(node, x, y, hostName(host), input.palette);
+      if (host.id === input.highlights.selectedHost) labels.unshift(selectedLabel(label, host, input));
+      else labels.push(label);
     }
     this.sorted = labels;
   }
@@ -68,13 +71,23 @@ const hostLabel = (nodeId: string, x: number, y: number, text: string, palette: 
   color: palette.muted,
 });
 
+/** The label of the selected host, which has priority over all others and has the port. */
+const selectedLabel = (label: Label, { location }: Host, { palette, portName }: SceneInput): Label => ({
+  ...label,
+  detail: `port ${portName(location.elementId, location.port)}`,
+  minSpacingPx: SELECTED_HOST_SPACING_PX,
+  bold: true,
+  color: palette.text,
+});
+
 function deviceLabel(
-  { device, position, emphasis }: DeviceItem,
+  { device, position, emphasis, role }: DeviceItem,
   cluster: MapCluster | undefined,
-  { network, palette }: SceneInput,
+  { network, palette, causes }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;
   const down = !device.available;
+  const cutOffCount = causes.devices.get(device.id) ?? 0;
   const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
     nodeId: device.id,
@@ -82,46 +95,21 @@ function deviceLabel(
     y: position.y,
     size: 1,
     text: deviceName(device).slice(cluster?.namePrefix.length ?? 0),
-    detail: "",
+    // A device that is down cuts off at least itself.
+    detail: role === "cut-off" ? "cut off" : down && cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
     priority: network.cablesOf(device.id).length + (selected ? 2 : bold ? 1 : 0) * EMPHASIS_PRIORITY,
     bold,
     // The background of a cluster with one device is too small for a name.
     atEveryZoom: bold || cluster?.deviceIds.length === 1,
-    color: down && !mark ? palette.down : highlighted === false ? palette.muted : palette.text,
+    color:
+      down && !mark
+        ? palette.down
+        : role === "cut-off"
+          ? palette.warning
+          : highlighted === false
+            ? palette.muted
+            : palette.text,
   };
-}
-
-/** The labels of the cards, sorted by priority, highest first. */
-export function clusterLabels(
-  cards: ReadonlyMap<string, ClusterCard>,
-  palette: Palette,
-  markWord: string,
-): Label[] {
-  const labels = [...cards].map(([nodeId, card]): Label => {
-    const { cluster, downCount, markCount, highlighted, radius, x, y } = card;
-    const deviceCount = cluster.deviceIds.length;
-    const isNotable = downCount + markCount > 0;
-    return {
-      nodeId,
-      x,
-      y,
-      size: radius,
-      isCard: true,
-      text: cluster.shortName,
-      detail:
-        markCount > 0
-          ? `${markCount} ${markWord}`
-          : downCount > 0
-            ? `${downCount} down`
-            : String(deviceCount),
-      detailOutside: isNotable,
-      priority: deviceCount + (isNotable ? EMPHASIS_PRIORITY : 0),
-      bold: deviceCount > 1,
-      atEveryZoom: true,
-      color: downCount > 0 ? palette.down : highlighted ? palette.text : palette.muted,
-    };
-  });
-  return labels.sort((p, q) => q.priority - p.priority);
 }
 
 export interface Label {
@@ -131,11 +119,8 @@ export interface Label {
   readonly detail: string;
   readonly x: number;
   readonly y: number;
-  /** The size of the node: the radius of a card in map units; the size of other nodes in radii of a device. */
+  /** The size of the node in radii of a device. */
   readonly size: number;
-  readonly isCard?: boolean;
-  /** Whether the second line is drawn even when the label does not fit into its card. */
-  readonly detailOutside?: boolean;
   readonly priority: number;
   readonly bold?: boolean;
   /** The smallest spacing of devices at which the label is drawn, if not the default. */
@@ -145,8 +130,6 @@ export interface Label {
   readonly color: string;
 }
 
-/** If half the height of a card is larger than this, the label is drawn inside. */
-const MIN_CARD_HEIGHT_PX = 16;
 const CELL_PX = 6;
 const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
@@ -157,21 +140,15 @@ const FONT = '11px system-ui, "Segoe UI", sans-serif';
 const HOST_COUNT_FONT = '10px system-ui, "Segoe UI", sans-serif';
 const BOLD_FONT = '600 11px system-ui, "Segoe UI", sans-serif';
 
-/** Half the width and half the height of a node in pixels. */
-export function nodeExtentPx({ size, isCard }: Label, { radiusPx, scale }: Projection): [number, number] {
-  const radius = isCard ? Math.min(size * scale, MAX_CARD_PX) : size * radiusPx;
-  return isCard ? [radius * CARD.width, radius * CARD.height] : [radius, radius];
-}
-
 /** The widths of texts. Measuring text is slow, and the same labels are drawn in every frame. */
 const cachedWidths = new Map<string, number>();
 
-export function textWidth(context: CanvasRenderingContext2D, text: string): number {
-  let width = cachedWidths.get(text);
+export function textWidth(context: CanvasRenderingContext2D, text: string, cache = cachedWidths): number {
+  let width = cache.get(text);
   if (width === undefined) {
-    if (cachedWidths.size > MAX_CACHED_WIDTHS) cachedWidths.clear();
+    if (cache.size > MAX_CACHED_WIDTHS) cache.clear();
     width = context.measureText(text).width;
-    cachedWidths.set(text, width);
+    cache.set(text, width);
   }
   return width;
 }
@@ -204,16 +181,15 @@ export function drawLabels(
     if (!label.atEveryZoom && !isHovered && !hasSpace) continue;
     const [x, nodeY] = [projection.x(label.x), projection.y(label.y)];
     if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;
-    const halfHeightPx = nodeExtentPx(label, projection)[1];
-    const isInside = label.isCard === true && halfHeightPx > MIN_CARD_HEIGHT_PX;
-    const detail = label.isCard && !isInside && !label.detailOutside ? "" : label.detail;
-    const labelHeight = detail === "" ? LINE_HEIGHT_PX : LINE_HEIGHT_PX * 2;
-    const y = nodeY + (isInside ? -labelHeight / 2 : halfHeightPx + 4);
-    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX && !label.isCard ? hostCount(label.nodeId) : 0;
-    if (hosts > 0) drawHostCount(context, hosts, x + halfHeightPx + 3, nodeY - halfHeightPx - 2, palette);
+    const radiusPx = label.size * projection.radiusPx;
+    const y = nodeY + radiusPx + 4;
+    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX ? hostCount(label.nodeId) : 0;
+    if (hosts > 0) drawHostCount(context, hosts, x + radiusPx + 3, nodeY - radiusPx - 2, palette);
     context.font = label.bold ? BOLD_FONT : FONT;
+    const { detail } = label;
     const detailWidth = detail === "" ? 0 : textWidth(context, detail);
     const halfWidth = Math.max(textWidth(context, label.text), detailWidth) / 2 + 3;
+    const labelHeight = detail === "" ? LINE_HEIGHT_PX : LINE_HEIGHT_PX * 2;
     const isFree = occupied.occupy(x - halfWidth, y - 1, x + halfWidth, y + labelHeight);
     if (!isFree && !isHovered) continue;
     drawnCount++;

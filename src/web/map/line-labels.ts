@@ -68,17 +68,22 @@ export function drawLineLabels(
   for (const item of items) if (!isOutside(item.points, view)) inView.push(item);
   // The bundles are sorted, so that a cable that returns does not move the texts of others. At a close zoom they are few.
   if (isClose) inView.sort(byEnds);
-  for (const { bundle, points, emphasis } of inView) {
-    const { a, b, cables } = bundle;
-    const color = emphasis.selected || emphasis.onPath ? palette.text : palette.muted;
-    const length = lengthOf(points);
+  for (const { bundle, points } of overlay ? byValue(inView, overlay) : inView) {
+    const { cables } = bundle;
     const value = overlayValue(overlay, bundle);
     const count = cables.length > 1 ? `×${cables.length}` : "";
     const text =
       overlay && value !== undefined ? [overlayText(overlay, value), count].join(" ").trim() : count;
-    const middle = pointAt(points, length / 2);
-    if (text !== "") draw(text, middle.x, middle.y, palette.text);
-    if (!isClose || emphasis.highlighted === false) continue;
+    if (text === "") continue;
+    const middle = pointAt(points, lengthOf(points) / 2);
+    draw(text, middle.x, middle.y, palette.text);
+  }
+  // The texts of ports come after those of all lines, so that they do not take the place of a value.
+  for (const { bundle, points, emphasis } of isClose ? inView : []) {
+    if (emphasis.highlighted === false) continue;
+    const { a, b, cables } = bundle;
+    const color = emphasis.selected || emphasis.onPath ? palette.text : palette.muted;
+    const length = lengthOf(points);
     const gap = (projection.radiusPx + PORT_GAP_PX) / projection.scale;
     for (const [device, distance] of [
       [a, gap],
@@ -98,6 +103,18 @@ export function drawLineLabels(
     }
   }
   return drawn;
+}
+
+/** The items in order of their values, the highest first, because there is not space for every text. */
+export function byValue<T extends Pick<BundleItem, "bundle">>(
+  items: readonly T[],
+  overlay: LinkOverlay,
+): T[] {
+  const values = new Map(
+    items.map((item) => [item, overlayValue(overlay, item.bundle) ?? Number.NEGATIVE_INFINITY]),
+  );
+  const metricOf = (item: T) => values.get(item) ?? Number.NEGATIVE_INFINITY;
+  return items.toSorted((p, q) => (metricOf(p) === metricOf(q) ? 0 : metricOf(q) - metricOf(p)));
 }
 
 const byEnds = ({ bundle: p }: BundleItem, { bundle: q }: BundleItem): number =>

@@ -2,6 +2,7 @@
  * The clusters of the layout with their devices, their extent and their names. A cluster is computed again only when one of
  * its devices was added, removed, moved or renamed.
  */
+import { clusterNames, commonPrefix } from "../../formats/graph.ts";
 import { Multimap } from "../../lib/multimap.ts";
 import type { Device } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -68,34 +69,9 @@ function createCluster(
   const points = devices.flatMap((device) => positions.get(device.id) ?? []);
   return {
     index,
-    ...clusterNames(devices, network),
+    ...clusterNames(devices, (id) => network.cablesOf(id).length),
     deviceIds: devices.map((device) => device.id),
     namePrefix: commonPrefix(devices.map(deviceName)),
     ...boundsOf(points),
   };
-}
-
-/** The name is the city and site of a cluster's devices, or else the name of the device with the most cables. */
-function clusterNames(
-  devices: readonly Device[],
-  network: PageNetwork,
-): Pick<MapCluster, "name" | "shortName"> {
-  const annotation = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
-  const parts = [annotation("city"), annotation("site")].filter((part) => part !== undefined);
-  if (parts.length > 0) return { name: parts.join(" · "), shortName: parts.at(-1) ?? "" };
-  const degrees = devices.map((device) => network.cablesOf(device.id).length);
-  const hub = devices[degrees.indexOf(Math.max(...degrees))];
-  return { name: hub ? deviceName(hub) : "", shortName: hub ? deviceName(hub) : "" };
-}
-
-/** The common prefix up to the last separator that all names share. Empty if it would leave nothing of a name. */
-export function commonPrefix(names: readonly string[]): string {
-  const [first = "", ...rest] = names;
-  if (rest.length === 0) return "";
-  let end = first.length;
-  for (const name of rest) {
-    while (!name.startsWith(first.slice(0, end))) end--;
-  }
-  const prefix = /^.*[-._ ]/.exec(first.slice(0, end))?.[0] ?? "";
-  return names.every((name) => name.length > prefix.length) ? prefix : "";
 }

@@ -2,9 +2,10 @@
 
 import type { PinnedPositions } from "../layout/layout-client.ts";
 import { drawClusterBackgrounds, drawGroupBoxes, type GroupShape } from "./backgrounds.ts";
+import { drawCardTexts } from "./card-texts.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceItem, DeviceScene, SceneInput } from "./device-scene.ts";
-import type { Projection } from "./geometry.ts";
+import type { Bounds, Projection } from "./geometry.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
 import { drawLabels, type Label } from "./labels.ts";
 import { drawLineLabels } from "./line-labels.ts";
@@ -22,6 +23,8 @@ interface Frame {
   readonly ports: PortCache;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
+  /** The rectangle that the user draws around devices. */
+  readonly choiceBox: Bounds | undefined;
 }
 
 interface FrameLayers {
@@ -41,12 +44,17 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   drawGroupBoxes(background, frame.groups, projection, palette);
   const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
+  if (showsClusters) {
+    drawCardTexts(context, clusters.cards.values(), projection, palette);
+    drawChoiceBox(context, frame.choiceBox, projection, palette);
+    return { instances, lineTexts: 0 };
+  }
   const occupied = drawLabels(context, frame.labels, projection, palette, {
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
-  if (showsClusters) return { instances, lineTexts: 0 };
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
+  drawChoiceBox(context, frame.choiceBox, projection, palette);
   const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,
     port: (device, port) => frame.ports.get(device, port),
@@ -60,10 +68,9 @@ const BACKGROUND_CONTEXT: CanvasRenderingContext2DSettings = { willReadFrequentl
 /** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
 function contextOf(
   canvas: HTMLCanvasElement,
-  { width, height }: Projection,
+  { width, height, pixelRatio }: Projection,
   settings?: CanvasRenderingContext2DSettings,
 ): CanvasRenderingContext2D {
-  const pixelRatio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
     canvas.width = Math.round(width * pixelRatio);
     canvas.height = Math.round(height * pixelRatio);
@@ -105,4 +112,19 @@ function drawPinMarks(
     context.lineTo(x, y + SIZE_PX);
     context.stroke();
   }
+}
+
+function drawChoiceBox(
+  context: CanvasRenderingContext2D,
+  box: Bounds | undefined,
+  projection: Projection,
+  palette: Palette,
+): void {
+  if (!box) return;
+  const [left, top] = [projection.x(box.left), projection.y(box.top)];
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1;
+  context.setLineDash([4, 3]);
+  context.strokeRect(left, top, projection.x(box.right) - left, projection.y(box.bottom) - top);
+  context.setLineDash([]);
 }

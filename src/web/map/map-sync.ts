@@ -4,7 +4,8 @@
  */
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { GroupBox } from "../../model/map-view.ts";
-import { dragHandler } from "../arrange/arrange-keys.ts";
+import { createArrangeHandlers } from "../arrange/arrange-keys.ts";
+import { devicesCutOffBy } from "../data/cut-off.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { PageStore } from "../data/page-store.ts";
 import { devicesOf, pathUnion } from "../data/shown-path.ts";
@@ -12,6 +13,7 @@ import type { EntityRef } from "../data/view-state.ts";
 import { goToProblem } from "../problems/problem-target.ts";
 import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
+import type { MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
 import type { MapLayers } from "./map.ts";
 import { NetworkMap } from "./map.ts";
@@ -35,12 +37,16 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
   problem: store.problems.chosen.value,
   problemIsLoading: store.problems.shown.value.state === "loading",
   problemVisits: store.problems.visits.value,
-  /** The problems of lost links, which are drawn where the links were. */
+  /** The problems of lost links, which are drawn where the links were, and those that the layout uses. */
   lost: store.problems.lost.value,
+  causes: store.problems.causes.value,
+  listedLost: store.problems.listedLost.value,
   /** Values on links. */
   overlay: store.overlay.value,
   arrangement: store.arranging.shown.value,
   pinned: store.arranging.pinned.value,
+  /** The devices that are moved together. */
+  chosen: store.arranging.chosen.value,
   /** The key of the arrangement: the user's own or that of a view. */
   arrangementKey: store.arranging.key.value,
 });
@@ -48,7 +54,7 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
 interface MapSyncOptions {
   readonly workerUrl: string;
   readonly hovered: Signal<Hovered | undefined>;
-  readonly onDrawn: () => void;
+  readonly onDrawn: (overview: MapOverview | undefined) => void;
 }
 
 export class MapSync {
@@ -59,6 +65,7 @@ export class MapSync {
   #highlightsKey = "";
   /** The same list for the same problems, because a new list is drawn again. */
   readonly #lost: ReadonlySignal<readonly CutCable[]>;
+  readonly #listedLost: ReadonlySignal<readonly CutCable[]>;
   #contentKey = "";
   #cameraKey = "";
   /** The moment whose ports are loaded. */
@@ -72,17 +79,18 @@ export class MapSync {
 
   constructor(store: PageStore, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
-    const { lost, chosen } = store.problems;
+    const { lost, listedLost, chosen } = store.problems;
     this.#lost = computed(() => lostCables(lost.value, chosen.value));
-    const onDeviceDrag = dragHandler(store.arranging);
+    this.#listedLost = computed(() => lostCables(listedLost.value, undefined));
+    const arrange = createArrangeHandlers(store, () => this.map);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (target) => {
         if (target?.lost) goToProblem(store, target.lost.problem);
         else store.pick(target?.bundle ? this.#nextOfBundle(target.bundle) : target?.ref);
       },
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
-      get onDeviceDrag() {
-        return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
+      get arrange() {
+        return store.arranging.isOn.peek() ? arrange : undefined;
       },
       onHover: (next) => {
         hovered.value = next;
@@ -110,6 +118,8 @@ export class MapSync {
     this.#input = input;
     const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
+    // The first layout uses the lost links, so that a page that is opened during an outage shows the map of before.
+    if (!this.#highlights && input.problemIsLoading) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
       this.#cameraKey = cameraKey;
@@ -117,7 +127,9 @@ export class MapSync {
     }
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
-    const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
+    // A host that was found is loaded after it is selected, and it may move to another device.
+    const hostDevices = selected?.kind === "hosts" ? devicesOf(network, selected) : [];
+    const highlightsKey = JSON.stringify([filters, selected, hostDevices, comparison?.from, comparison?.to]);
     // Ports are not loaded again at each step of playback, because their names and speeds seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
@@ -126,8 +138,8 @@ export class MapSync {
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
-    const isMarkedAnew = hasChanged("network", "drift", "path", "problem");
-    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "arrangement");
+    const isMarkedAnew = hasChanged("network", "drift", "path", "problem", "chosen");
+    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "listedLost", "causes", "arrangement");
     const isVisited = hasChanged("problemVisits", "problemIsLoading");
     if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
     this.#contentKey = contentKey;
@@ -140,6 +152,7 @@ export class MapSync {
         state,
         problemMarks(problem) ?? comparison?.marks ?? layerMarks(layer, network, drift),
         state.path && input.path && pathUnion(network, input.path),
+        input.chosen,
       );
     this.#highlightsKey = highlightsKey;
     this.map.show({
@@ -149,6 +162,8 @@ export class MapSync {
       at: this.#portsAt,
       overlay,
       lost: this.#lost.peek(),
+      causes: input.causes,
+      listedLost: this.#listedLost.peek(),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
@@ -220,14 +235,21 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
-    const affected = problem?.devices.filter((id) => network.devices.has(id)) ?? [];
-    if (affected.length > 0 && fittedKey !== this.#fittedKey && !this.map.bringIntoView(affected, false))
-      return;
+    if (problem && fittedKey !== this.#fittedKey) {
+      const affected = [...problem.devices, ...devicesCutOffBy(problem, network)];
+      if (affected.some((id) => network.devices.has(id))) {
+        if (!this.map.fitDevices(affected)) return;
+        // The selected entity is one of these, and the camera must not move on to it alone.
+        this.#selectionKey = selectionKey;
+      }
+    }
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
+    // A host that was found may not be loaded yet.
+    if (selected && !network.isKnown(selected.kind, selected.id)) return;
     const isPresent = selected !== undefined && network[selected.kind].has(selected.id);
-    if (isPresent && !this.map.bringIntoView(devicesOf(network, selected), expanded.includes(selected.id)))
-      return;
+    const isCloseUp = selected?.kind === "hosts" || expanded.includes(selected?.id ?? "");
+    if (isPresent && !this.map.bringIntoView(devicesOf(network, selected), isCloseUp)) return;
     this.#selectionKey = selectionKey;
   }
 }

@@ -11,15 +11,16 @@ import { type EntityRef, LAYER_TITLES, type MarkLayer } from "../data/view-state
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";
 import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
+import { Inset, type MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
-import { Legend, OverlayLegend } from "./legend.tsx";
+import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync, mapInput } from "./map-sync.ts";
 
 const MAP_NAME =
   "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
 const ARRANGE_NAME =
-  "Network map. Arrow keys move the selected device, P pins or unpins it, U undoes. Plus and minus zoom.";
+  "Network map. Arrow keys move the chosen devices or the selected one, Space chooses it, S its site, P pins or unpins, U undoes. Plus and minus zoom.";
 
 interface MapViewProps {
   /** The address of the layout worker. */
@@ -38,6 +39,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
   const background = useRef<HTMLCanvasElement>(null);
   const graph = useRef<HTMLCanvasElement>(null);
   const hovered = useSignal<Hovered | undefined>(undefined);
+  const overview = useSignal<MapOverview | undefined>(undefined);
   const labels = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     if (!element.current || !background.current || !graph.current || !labels.current) return;
@@ -47,7 +49,8 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       graph: graph.current,
       labels: labels.current,
     };
-    const onDrawn = () => {
+    const onDrawn = (next: MapOverview | undefined) => {
+      overview.value = next;
       if (!drawn.peek()) performance.mark("map-drawn");
       drawn.value = true;
     };
@@ -84,6 +87,11 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       <p class="map-summary" id="map-summary" data-covers-map>
         {isMapShown(input) && observed && summarize(observed)}
       </p>
+      <Inset
+        overview={overview}
+        onMove={(centre) => map.current?.centreOn(centre)}
+        onShowAll={() => map.current?.fitAll()}
+      />
       <p class="only-read" aria-live="polite">
         {isMapShown(input) && selectionText(observed, input.state.selected)}
       </p>
@@ -95,12 +103,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         <LayerButton layer="conflicts" icon="conflict" />
         <ArrangeButton />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
-          {() => (
-            <>
-              <Legend />
-              {input.overlay && <OverlayLegend overlay={input.overlay} />}
-            </>
-          )}
+          {() => <Legend />}
         </Popover>
       </div>
       <ArrangeBox map={map} />
@@ -114,19 +117,23 @@ interface LayerButtonProps {
 }
 
 function LayerButton({ layer, icon }: LayerButtonProps) {
-  const { state, go } = useStore();
+  const { state, go, offeredLayers } = useStore();
   const pressed = state.value.layer === layer;
+  if (!pressed && !offeredLayers.value[layer]) return null;
   // The marks of a comparison and those of a layer exclude each other.
   const toggle = () => go(pressed ? { layer: undefined } : { layer, compare: undefined });
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
-function summarize(network: PageNetwork): string {
+/** The numbers of devices, cables and hosts, and how many of them are down. */
+export function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
-  const inactive = count(network.cables.values(), (cable) => !cable.active);
+  const downCables = count(network.cables.values(), (cable) => !cable.active);
+  const cutOff = network.cutOff.ids.size;
+  const states = [down > 0 ? `${down} down` : "", cutOff > 0 ? `${cutOff} cut off` : ""].filter(Boolean);
   return [
-    formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
-    formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
+    formatCount(network.devices.size, "device") + (states.length > 0 ? ` (${states.join(", ")})` : ""),
+    formatCount(network.cables.size, "cable") + (downCables > 0 ? ` (${downCables} down)` : ""),
     formatCount(network.openedHosts.total, "host"),
   ].join(", ");
 }
@@ -138,7 +145,7 @@ function selectionText(network: PageNetwork | undefined, selected: EntityRef | u
   const device = selected.kind === "devices" ? network.devices.get(selected.id) : undefined;
   if (!device) return `${name} selected`;
   const cables = formatCount(network.cablesOf(device.id).length, "cable");
-  return `${name} selected, ${device.available ? "up" : "down"}, ${cables}, ${formatCount(network.hostCount(device.id), "host")}`;
+  return `${name} selected, ${network.stateOf(device)}, ${cables}, ${formatCount(network.hostCount(device.id), "host")}`;
 }
 
 function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {

@@ -8,6 +8,8 @@
  * present items, and `data-instances` that of instances in the last frame, which draws only those in view.
  */
 import type { Client } from "../../client/client.ts";
+import { MAX_DEVICES_WITHOUT_CARDS, MIN_DEVICE_SPACING_PX } from "../../layout/clustered-layout.ts";
+import { DEVICE_BOX } from "../../layout/map-layout.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -16,28 +18,26 @@ import type { PageNetwork } from "../data/page-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import { LayoutClient, type PinnedPositions } from "../layout/layout-client.ts";
+import type { FaultCauses } from "../problems/problem-store.ts";
 import { type GroupShape, groupShapes } from "./backgrounds.ts";
 import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
-import { DeviceScene, type SceneInput } from "./device-scene.ts";
-import { boundsOf, cornersOf, type MapPoint, widened } from "./geometry.ts";
+import { type DeviceItem, DeviceScene, type SceneInput } from "./device-scene.ts";
+import { boundsOf, containsBounds, cornersOf, type MapPoint, overlapBounds, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
+import type { InsetArea, MapOverview } from "./inset.tsx";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
-import { clusterLabels, DeviceLabels, type Label } from "./labels.ts";
+import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
-import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
+import { composePng, createDrawing, type DrawingFacts, type PictureOptions } from "./map-export.ts";
 import type { CutCable } from "./marks.ts";
-import { currentPalette, onPaletteChange } from "./palette.ts";
+import { currentPalette, onPaletteChange, PALETTES, type Palette } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
 import { measureUncovered } from "./uncovered-space.ts";
 
-/** The smallest spacing at which devices are drawn. With less, clusters are drawn instead. */
-const MIN_DEVICE_SPACING_PX = 8;
-/** A network with at most this many devices is always drawn as devices. */
-const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
 /** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
@@ -60,8 +60,8 @@ export class NetworkMap {
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
-  #clusterLabels: readonly Label[] = [];
   #groups: readonly GroupShape[] = [];
+  #insetAreas: readonly InsetArea[] = [];
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
@@ -70,6 +70,8 @@ export class NetworkMap {
   readonly #faults = new Map<"layout" | "drawing", string>();
   readonly #interaction: MapInteraction;
   #frame = 0;
+  /** The picture that the next update draws, in its own colours. */
+  #picture: { readonly palette: Palette; take(): void } | undefined;
 
   constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
@@ -80,11 +82,12 @@ export class NetworkMap {
     });
     this.ports = new PortCache(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
-      labels: () => this.#labels,
+      labels: () => this.#deviceLabels.sorted,
       bundles: () => this.#devices.bundles.values(),
       lost: () => this.#devices.lost.items.values(),
-      showsClusters: () => this.#showsClusters,
-      fitCluster: (node) => void this.fitDevices(this.#clusters.cards.get(node)?.cluster.deviceIds ?? []),
+      cards: () => (this.#showsClusters ? this.#clusters.cards.values() : undefined),
+      titled: () => Array.from(this.#clusters.cards.values(), ({ cluster }) => cluster),
+      fitCluster: ({ deviceIds }) => void this.fitDevices(deviceIds),
       requestFrame: () => this.#requestFrame(),
     });
     onPaletteChange(() => this.#update.request());
@@ -105,7 +108,8 @@ export class NetworkMap {
 
   show(content: MapContent): void {
     this.#content = content;
-    this.#layout.update(content);
+    const { network, pinned, listedLost } = content;
+    this.#layout.update({ network, pinned, lost: listedLost });
     this.#update.request();
   }
 
@@ -123,20 +127,31 @@ export class NetworkMap {
       return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
     });
     const minSpacingPx = closeUp ? CLOSE_UP_SPACING_PX * 0.8 : MIN_VISIBLE_SPACING_PX;
-    return (isVisible && spacingPx >= minSpacingPx) || this.fitDevices(devices);
+    const isLarge = spacingPx >= minSpacingPx;
+    if (isVisible && isLarge) return true;
+    const fitted = this.#camera.fitted(widened(boundsOf(positions)));
+    const { span } = this.#camera.position;
+    // Devices that are large enough and only out of view do not change the zoom.
+    this.#camera.moveByItself(isLarge && fitted.span < span ? { ...boundsMiddle(positions), span } : fitted);
+    return true;
   }
 
   /** Moves the camera to the devices. Returns false if none has a position yet. */
-  fitDevices(devices: Iterable<string>): boolean {
+  fitDevices(devices: Iterable<string>, whole = false): boolean {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
-    this.#measure();
+    this.#measure(whole);
     this.#camera.animateTo(this.#camera.fitted(widened(boundsOf(positions))));
     return true;
   }
 
   fitAll(): void {
-    this.fitDevices(this.#devices.devices.keys());
+    this.fitDevices(this.#devices.devices.keys(), true);
+  }
+
+  /** Moves the centre of the view to a point in map units. */
+  centreOn(point: MapPoint): void {
+    this.#camera.moveTo({ ...this.#camera.position, ...point });
   }
 
   zoom(factor: number): void {
@@ -151,6 +166,12 @@ export class NetworkMap {
   /** The position of a device in map units; y points upwards. Undefined before the device is laid out. */
   positionOf(device: string): MapPoint | undefined {
     return this.#layout.positions.get(device);
+  }
+
+  /** The devices of the cluster that a device belongs to. */
+  devicesOfSite(device: string): readonly string[] {
+    const index = this.#layout.positions.get(device)?.cluster;
+    return index === undefined ? [] : (this.#devices.clusters.byIndex.get(index)?.deviceIds ?? []);
   }
 
   /** Whether the layout is up to date with the network and the pins. */
@@ -179,14 +200,29 @@ export class NetworkMap {
 
   /** The camera relative to the device nearest to the centre; undefined before the camera is placed. */
   savedCamera(): Camera | undefined {
-    return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
+    return this.#isPlaced ? saveCamera(this.#camera.reported, this.#devices.devices.values()) : undefined;
   }
 
-  async exportPng(): Promise<Blob> {
-    // A WebGL canvas can be read only in the same task in which it was drawn.
-    this.#draw();
+  /**
+   * Exports the map as it is on the screen, in the colours of a scheme. These are drawn by an update of all entities, and
+   * the map returns to its own colours with the next update.
+   */
+  exportPng(options: PictureOptions): Promise<Blob> {
+    if (!this.#isPlaced || !this.#renderer) return Promise.reject(new Error("the map is not drawn yet"));
+    const { promise, resolve, reject } = Promise.withResolvers<Blob>();
+    this.#picture = {
+      palette: PALETTES[options.scheme],
+      take: () => this.#compose(options).then(resolve, reject),
+    };
+    this.#update.request();
+    return promise;
+  }
+
+  /** Draws and copies the layers in one task, because a WebGL canvas can be read only in the task in which it was drawn. */
+  async #compose(options: PictureOptions): Promise<Blob> {
+    this.#draw(options.pixelRatio);
     const { background, graph, labels } = this.#layers;
-    return composePng([background, graph, labels], currentPalette().background);
+    return composePng([background, graph, labels], options);
   }
 
   /** Exports the drawn devices of the network in the user's arrangement, with lost links. */
@@ -203,16 +239,21 @@ export class NetworkMap {
     if (!content || (positions.size === 0 && content.network.devices.size > 0)) return;
     this.prepare();
     if (!this.#renderer) return;
-    const { network, highlights, expanded, overlay, lost } = content;
-    const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
-    const shown = { network, highlights, expanded, overlay, lost };
-    const input: SceneInput = { ...shown, positions, routes, palette, speedOf };
+    const { network, highlights, expanded, overlay, lost, causes } = content;
+    const picture = this.#picture;
+    const palette = picture?.palette ?? currentPalette();
+    const speedOf = (bundle: Bundle) => this.ports.speedOfBundle(bundle);
+    const portName = (device: string, port: string) => this.ports.get(device, port)?.name ?? port;
+    const shown = { network, highlights, expanded, overlay, lost, causes };
+    const input: SceneInput = { ...shown, positions, routes, palette, speedOf, portName };
     const changes = yield* this.#devices.update(input);
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
-    if (changes.clusters.size > 0 || changes.clusterShapes.size > 0)
-      this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
     this.#groups = yield* groupShapes(content.groups, network, positions);
+    this.#insetAreas =
+      this.#clusters.cards.size > 1
+        ? [...this.#clusters.cards.values()]
+        : deviceAreas(this.#devices.devices.values());
     this.#input = input;
     const { dataset } = this.#layers.element;
     dataset.encoded = String(this.#encoded());
@@ -222,6 +263,10 @@ export class NetworkMap {
     this.#placeCamera();
     this.#handlers.onUpdated();
     this.#requestFrame();
+    if (!picture) return;
+    this.#picture = undefined;
+    picture.take();
+    this.#update.request();
   }
 
   #encoded(): number {
@@ -251,8 +296,8 @@ export class NetworkMap {
   }
 
   /** Measures the map, because a panel may have opened, and the browser reports the new size only with the next frame. */
-  #measure(): void {
-    const space = measureUncovered(this.#layers.element);
+  #measure(whole = false): void {
+    const space = measureUncovered(this.#layers.element, whole);
     if (space && this.#camera.resize(space)) this.#requestFrame();
   }
 
@@ -285,38 +330,54 @@ export class NetworkMap {
   get #showsClusters(): boolean {
     return (
       this.#clusters.cards.size > 1 &&
-      this.#devices.devices.size > MAX_DEVICES_WITHOUT_CLUSTERS &&
+      this.#devices.devices.size > MAX_DEVICES_WITHOUT_CARDS &&
       this.#camera.projection().spacingPx < MIN_DEVICE_SPACING_PX
     );
   }
 
-  get #labels(): readonly Label[] {
-    return this.#showsClusters ? this.#clusterLabels : this.#deviceLabels.sorted;
-  }
-
-  #draw(): void {
+  #draw(pixelRatio?: number): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (!this.#input || !this.#renderer?.canDraw || !this.#isPlaced) return;
     const showsClusters = this.#showsClusters;
     const { instances, lineTexts } = drawFrame(this.#renderer, this.#layers, {
-      projection: this.#camera.projection(),
+      projection: { ...this.#camera.projection(), ...(pixelRatio !== undefined && { pixelRatio }) },
       input: this.#input,
       devices: this.#devices,
       clusters: this.#clusters,
       showsClusters,
-      labels: this.#labels,
+      labels: this.#deviceLabels.sorted,
       hovered: this.#interaction.hoveredNode,
       ports: this.ports,
       groups: this.#groups,
       pinned: this.#content?.pinned,
+      choiceBox: this.#interaction.choiceBox,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";
     dataset.instances = String(instances);
     dataset.lineTexts = String(lineTexts);
     this.#setFault("drawing", undefined);
-    this.#handlers.onDrawn();
+    this.#handlers.onDrawn(this.#overview());
+  }
+
+  /** Undefined while the whole network is in view. */
+  #overview(): MapOverview | undefined {
+    const { width, height, toMap } = this.#camera.projection();
+    const [first, last] = [toMap({ x: 0, y: 0 }), toMap({ x: width, y: height })];
+    const view = { left: first.x, right: last.x, bottom: last.y, top: first.y };
+    const clusters = [...this.#devices.clusters.byIndex.values()];
+    const whole = boundsOf(clusters.flatMap(cornersOf));
+    if (containsBounds(view, whole)) return undefined;
+    const { devices } = this.#devices;
+    const isInView = (id: string) => {
+      const position = devices.get(id)?.position;
+      return position !== undefined && containsBounds(view, boundsOf([position]));
+    };
+    const isEmpty = !clusters.some(
+      (cluster) => overlapBounds(cluster, view) && cluster.deviceIds.some(isInView),
+    );
+    return { areas: this.#insetAreas, whole: widened(whole), view, isEmpty };
   }
 
   /** Loads the ports of the devices in view if these are few. To be called when the camera has stopped. */
@@ -338,6 +399,21 @@ export class NetworkMap {
   }
 }
 
+function boundsMiddle(points: readonly MapPoint[]): MapPoint {
+  const { left, right, bottom, top } = boundsOf(points);
+  return { x: (left + right) / 2, y: (bottom + top) / 2 };
+}
+
+/** The areas of devices in the inset, for a network without cards. */
+const deviceAreas = (devices: Iterable<DeviceItem>): InsetArea[] =>
+  Array.from(devices, ({ device, position: { x, y } }) => ({
+    left: x - DEVICE_BOX.width / 2,
+    right: x + DEVICE_BOX.width / 2,
+    bottom: y - DEVICE_BOX.height / 2,
+    top: y + DEVICE_BOX.height / 2,
+    tone: device.available ? "node" : "down",
+  }));
+
 /** The content that the map draws. */
 interface MapContent {
   readonly network: PageNetwork;
@@ -349,6 +425,10 @@ interface MapContent {
   readonly overlay?: LinkOverlay | undefined;
   /** The lost links, drawn where they were. */
   readonly lost: readonly CutCable[];
+  /** The causes of faults, which are marked stronger than what follows from them. */
+  readonly causes: FaultCauses;
+  /** All lost links that are listed, also those that are not drawn. The layout uses them. */
+  readonly listedLost: readonly CutCable[];
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */
@@ -359,8 +439,8 @@ interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
   /** Called after an update, when devices have positions and the camera is placed. */
   onUpdated(): void;
-  /** Called after a frame was drawn. */
-  onDrawn(): void;
+  /** Called after a frame was drawn, with the place of the view unless the whole network is in view. */
+  onDrawn(overview: MapOverview | undefined): void;
   /** Called with the reason why the map is not drawn or is out of date, and with undefined when that has ended. */
   onFault(reason: string | undefined): void;
 }

@@ -11,9 +11,7 @@ import type { Mark } from "./style.ts";
 /** The marks of the chosen problem. Undefined for a problem without devices, such as that of a source. */
 export function problemMarks(problem: NetworkProblem | undefined): MapMarks | undefined {
   if (!problem || problem.devices.length === 0) return undefined;
-  const devices = new Map<string, Mark>();
-  for (const id of problem.cutOff.devices) devices.set(id, "cut-off");
-  for (const id of problem.devices) devices.set(id, "problem");
+  const devices = new Map<string, Mark>(problem.devices.map((id) => [id, "problem"]));
   const cables = new Map<string, Mark>();
   if (problem.link) cables.set(cableId(problem.link), "problem");
   return { devices, cables, word: "with this problem" };
@@ -28,6 +26,8 @@ export interface CutCable {
   readonly b: string;
   readonly problem: NetworkProblem;
   readonly isChosen: boolean;
+  /** Whether its loss follows from no other problem. */
+  readonly isCause: boolean;
 }
 
 export function lostCables(
@@ -35,11 +35,11 @@ export function lostCables(
   chosen: NetworkProblem | undefined,
 ): CutCable[] {
   return problems.flatMap((problem) => {
-    const { link, id } = problem;
+    const { link, id, causedBy } = problem;
     if (!link) return [];
     const [p, q] = [link.src.device, link.dst.device];
     const [a, b] = p < q ? [p, q] : [q, p];
-    return { id: cableId(link), a, b, problem, isChosen: id === chosen?.id };
+    return { id: cableId(link), a, b, problem, isChosen: id === chosen?.id, isCause: causedBy === undefined };
   });
 }
 

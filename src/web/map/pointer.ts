@@ -7,13 +7,13 @@ import type { MapPoint } from "./geometry.ts";
 interface PointerHandlers {
   /** Called with the point of the pointer, and with undefined when it leaves the map or is pressed. */
   onHover(point: MapPoint | undefined): void;
-  onClick(point: MapPoint): void;
+  onClick(point: MapPoint, withShift: boolean): void;
   /** Returns whether there is a node at the point. If not, the map zooms in. */
   onDoubleClick(point: MapPoint): boolean;
   onPan(dx: number, dy: number): void;
   onZoom(factor: number, point: MapPoint): void;
   /** Returns the handlers of the drag until the pointer is released, or undefined to move the map. */
-  onDragStart(point: MapPoint): DragHandlers | undefined;
+  onDragStart(point: MapPoint, withShift: boolean): DragHandlers | undefined;
 }
 
 export interface DragHandlers {
@@ -25,7 +25,7 @@ export interface DragHandlers {
 
 /** A press that moves less than this is a click. */
 const CLICK_TOLERANCE_PX = 4;
-const DOUBLE_CLICK_MS = 300;
+export const DOUBLE_CLICK_MS = 300;
 const WHEEL_FACTOR = 1.0016;
 const DOUBLE_CLICK_ZOOM = 0.45;
 
@@ -47,7 +47,7 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
     pressed.set(event.pointerId, point);
     start = pressed.size === 1 ? point : undefined;
     drag?.onCancel();
-    drag = start && handlers.onDragStart(start);
+    drag = start && handlers.onDragStart(start, event.shiftKey);
     handlers.onHover(undefined);
   });
 
@@ -74,7 +74,7 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
     const isCancelled = event.type === "pointercancel";
     const clicked = start !== undefined && !isCancelled;
     start = undefined;
-    if (clicked) click(point);
+    if (clicked) click(point, event.shiftKey);
     else if (isCancelled) drag?.onCancel();
     else drag?.onEnd(point);
     drag = undefined;
@@ -94,14 +94,15 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
     { passive: false },
   );
 
-  function click(point: MapPoint): void {
+  function click(point: MapPoint, withShift: boolean): void {
     const time = performance.now();
     const isDouble =
+      !withShift &&
       lastClick &&
       time - lastClick.time < DOUBLE_CLICK_MS &&
       distance(lastClick, point) < CLICK_TOLERANCE_PX * 2;
     lastClick = isDouble ? undefined : { ...point, time };
-    if (!isDouble) handlers.onClick(point);
+    if (!isDouble) handlers.onClick(point, withShift);
     else if (!handlers.onDoubleClick(point)) handlers.onZoom(DOUBLE_CLICK_ZOOM, point);
   }
 }

@@ -10,16 +10,17 @@ import type { Bundle } from "./bundles.ts";
 import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";
-/** The marks of the entities of a problem and of the devices that it cuts off. */
-type ProblemMark = "problem" | "cut-off";
-export type Mark = ChangeMark | DriftState | "conflict" | ProblemMark;
+/** The mark `problem` is that of the devices and the cable of the chosen problem. */
+export type Mark = ChangeMark | DriftState | "conflict" | "problem";
+/** The role of a device or cable in a fault: others follow from it, or it is cut off by another one. */
+export type FaultRole = "cause" | "cut-off";
 
 export interface NodeStyle {
   /** One of `SHAPES`. */
   readonly shape: number;
   /** One of `SYMBOLS`, drawn inside the shape. */
   readonly symbol: number;
-  /** The ring around the shape: 0 none, 1 thin, 2 thick. */
+  /** One of `RINGS`, around the shape. */
   readonly ring: number;
   /** 1 for a dashed outline. */
   readonly dashed: number;
@@ -50,11 +51,11 @@ export interface Emphasis {
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
 export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5, unequal: 6 } as const;
+/** A halo is a wide and light ring, which is seen from afar. */
+export const RINGS = { none: 0, thin: 1, thick: 2, halo: 3 } as const;
 /** The signs on lines: an arrow along the line or against it, and a cross for a lost link. */
 export const LINE_SIGNS = { none: 0, along: 1, against: 2, cross: 3 } as const;
 export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4, longDashed: 5 } as const;
-/** Half the width and half the height of a card relative to its radius. The shader uses the same numbers. */
-export const CARD = { width: 1.15, height: 0.8 } as const;
 type Shape = keyof typeof SHAPES;
 
 const TRANSMISSION_TYPES = [
@@ -79,11 +80,28 @@ function shapeOf(type: string): Shape {
   return "square";
 }
 
-export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette): NodeStyle {
-  const shape = SHAPES[shapeOf(device.type)];
-  const ring = emphasis.selected || emphasis.mark === "problem" ? 2 : emphasis.onPath ? 1 : 0;
-  const dashed = emphasis.mark === "missing" || emphasis.mark === "cut-off" ? 1 : 0;
-  return { shape, ring, dashed, ...symbolAndColours(device, emphasis, palette) };
+export function deviceStyle(
+  device: Device,
+  emphasis: Emphasis,
+  role: FaultRole | undefined,
+  palette: Palette,
+): NodeStyle {
+  const { selected, onPath, highlighted, mark } = emphasis;
+  const { symbol, color, fill } = stateStyle(device, highlighted, mark, role);
+  const isCutOff = role === "cut-off" && (mark === undefined || mark === "problem");
+  return {
+    shape: SHAPES[shapeOf(device.type)],
+    ring: RINGS[selected ? "thick" : ringOf(mark, role, onPath)],
+    dashed: mark === "missing" || isCutOff ? 1 : 0,
+    symbol: SYMBOLS[symbol],
+    color: palette[color],
+    fill: palette[fill],
+  };
+}
+
+function ringOf(mark: Mark | undefined, role: FaultRole | undefined, onPath: boolean): keyof typeof RINGS {
+  if (role === "cause") return "halo";
+  return mark === "problem" ? "thick" : onPath ? "thin" : "none";
 }
 
 interface MarkStyle {
@@ -102,24 +120,20 @@ const MARK_STYLES: Readonly<Record<Mark, MarkStyle>> = {
   differs: { symbol: "unequal", color: "differs", fill: "differsFill" },
   conflict: { symbol: "exclamation", color: "warning", fill: "warningFill" },
   problem: { symbol: "exclamation", color: "down", fill: "downFill" },
-  "cut-off": { symbol: "minus", color: "warning", fill: "warningFill" },
 };
 
-function symbolAndColours(
+function stateStyle(
   device: Device,
-  { highlighted, mark }: Emphasis,
-  palette: Palette,
-): Pick<NodeStyle, "symbol" | "color" | "fill"> {
-  const { symbol, color, fill } = stateStyle(device, highlighted, mark);
-  return { symbol: SYMBOLS[symbol], color: palette[color], fill: palette[fill] };
-}
-
-function stateStyle(device: Device, highlighted: boolean | undefined, mark: Mark | undefined): MarkStyle {
-  // For a device that is down, the cross is more specific than the symbol of a problem.
-  const isDownProblem = !device.available && (mark === "problem" || mark === "cut-off");
-  if (mark && !isDownProblem) return MARK_STYLES[mark];
-  // An alarm is never dimmed: a device that is down must be visible with every filter.
+  highlighted: boolean | undefined,
+  mark: Mark | undefined,
+  role: FaultRole | undefined,
+): MarkStyle {
+  // For a device that is down or cut off, the symbol of its state is more specific than that of a problem.
+  const showsState = mark === "problem" && (!device.available || role === "cut-off");
+  if (mark && !showsState) return MARK_STYLES[mark];
+  // An alarm is never dimmed: a device that is down or cut off must be visible with every filter.
   if (!device.available) return { symbol: "cross", color: "down", fill: "downFill" };
+  if (role === "cut-off") return { symbol: "minus", color: "warning", fill: "warningFill" };
   if (hasConflict(device)) return MARK_STYLES.conflict;
   if (highlighted === false) return { symbol: "none", color: "dimmed", fill: "dimmedFill" };
   return { symbol: "none", color: "node", fill: "nodeFill" };
@@ -163,8 +177,13 @@ interface BundleStyleInput {
   readonly palette: Palette;
   readonly overlay: LinkOverlay | undefined;
   readonly speedOf: (bundle: Bundle) => number;
+  /** Whether a fault of the bundle is the cause of others. */
+  readonly isCause: boolean;
 }
 
+/** The widths of cables that are down: the cause of a fault, and what follows from one. */
+export const CAUSE_WIDTH_PX = 2.6;
+export const DOWN_WIDTH_PX = 1.4;
 export const EMPHASISED_WIDTH_PX = 3;
 const OVERLAY_WIDTH_PX = 3;
 
@@ -183,7 +202,8 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
   const isPlain = line.active && !line.partlyDown && !line.conflict && !emphasised && !emphasis.mark;
   const showsValue = input.overlay !== undefined && isPlain;
   const speedWidth = widthOfSpeed(input.speedOf(bundle));
-  const stateWidth = line.active && !line.partlyDown ? 0 : 1.6;
+  const downWidth = input.isCause ? CAUSE_WIDTH_PX : DOWN_WIDTH_PX;
+  const stateWidth = line.active && !line.partlyDown ? 0 : downWidth;
   const markWidth = emphasis.mark === "unplanned" ? 3 : emphasis.mark ? 1.6 : 0;
   return {
     stroke: strokeOf(line, emphasis.mark),

@@ -28,15 +28,30 @@ const MIN_SIDE_PX = 96;
 export class UncoveredSpace {
   readonly width: number;
   readonly height: number;
+  /** The middle of the map in pixels of the page, and the size of the page. */
+  readonly middle: { readonly x: number; readonly y: number };
+  readonly page: Size;
   readonly #covered: readonly PixelArea[];
   /** The areas that no element covers. */
   readonly #areas: readonly PixelArea[];
 
-  constructor({ width, height }: Size, covered: readonly PixelArea[]) {
+  constructor(
+    { width, height }: Size,
+    covered: readonly PixelArea[],
+    place = { left: 0, top: 0, page: { width: 0, height: 0 } },
+  ) {
     this.width = Math.max(1, width);
     this.height = Math.max(1, height);
+    this.middle = { x: place.left + this.width / 2, y: place.top + this.height / 2 };
+    this.page = place.page;
     this.#covered = covered;
     this.#areas = covered.length === 0 ? [] : freeAreas(this.whole, covered);
+  }
+
+  /** Whether the map has the same place and size on the page. */
+  isSameAs({ width, height, middle }: UncoveredSpace): boolean {
+    const isSameSize = width === this.width && height === this.height;
+    return isSameSize && middle.x === this.middle.x && middle.y === this.middle.y;
   }
 
   get whole(): PixelArea {
@@ -63,12 +78,17 @@ export class UncoveredSpace {
   }
 }
 
-/** Measures the uncovered space of the map. Undefined while the map is not shown. */
-export function measureUncovered(element: HTMLElement): UncoveredSpace | undefined {
+/**
+ * Measures the uncovered space of the map. Undefined while the map is not shown. `whole` leaves out what disappears when
+ * the whole network is in view.
+ */
+export function measureUncovered(element: HTMLElement, whole = false): UncoveredSpace | undefined {
   const { clientWidth: width, clientHeight: height } = element;
   if (width === 0 || height === 0) return undefined;
   const map = element.getBoundingClientRect();
-  const covered = [...document.querySelectorAll("[data-covers-map]")].flatMap((cover) => {
+  const covered = [
+    ...document.querySelectorAll(`[data-covers-map]${whole ? ':not([data-covers-map="part"])' : ""}`),
+  ].flatMap((cover) => {
     const { left, top, right, bottom } = cover.getBoundingClientRect();
     const area = {
       left: Math.max(0, left - map.left),
@@ -78,7 +98,8 @@ export function measureUncovered(element: HTMLElement): UncoveredSpace | undefin
     };
     return area.left < area.right && area.top < area.bottom ? [area] : [];
   });
-  return new UncoveredSpace({ width, height }, covered);
+  const page = { width: innerWidth, height: innerHeight };
+  return new UncoveredSpace({ width, height }, covered, { left: map.left, top: map.top, page });
 }
 
 /**

@@ -175,9 +175,9 @@ function LinkDetails({ id }: { readonly id: string }) {
       <p class="badges">
         <Badge>{link.type.toLowerCase()}</Badge>
         {link.drift?.state === "missing" ? null : active ? (
-          <Badge tone="good">Active</Badge>
+          <Badge tone="good">Up</Badge>
         ) : (
-          <Badge tone="bad">Inactive</Badge>
+          <Badge tone="bad">Down</Badge>
         )}
         {oneWay && <Badge tone="doubt">{`One way: the other direction is ${other}`}</Badge>}
         {!verified && <Badge tone="doubt">Not verified</Badge>}

@@ -1,13 +1,14 @@
 /** The facts about a device, its buttons and its ports. */
 import type { Device, Drift, Port } from "../../model/entity.ts";
-import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
-import { missingPorts } from "../data/drift-list.ts";
+import { pinOf, unpinDevices } from "../arrange/arrangement.ts";
+import { DRIFT_TITLES, missingPorts } from "../data/drift-list.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
-import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount, formatType, hostName } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { Button, StateLink } from "../elements/controls.tsx";
+import { goToProblem, problemTitle, problemView } from "../problems/problem-target.ts";
 import { filterText } from "../table/table-filter.ts";
 import {
   Badge,
@@ -48,7 +49,7 @@ export function DeviceDetails({ id }: { readonly id: string }) {
           ["Id", <code key="id">{id}</code>],
           ["Also known as", device.aliases?.join(", ")],
           ["Address", annotations.managementAddress],
-          ["Speaks", joinNonEmpty([annotations.protocol, annotations.channelId], " ")],
+          ["Control connection", joinNonEmpty([annotations.protocol, annotations.channelId], " ")],
           ["Hardware", [device.mfr, device.hw].filter((text) => text !== "unknown").join(" ")],
           ["Software", device.sw],
           ["Serial", device.serial],
@@ -73,6 +74,8 @@ export function DeviceDetails({ id }: { readonly id: string }) {
 }
 
 function Availability({ device }: { readonly device: Device }) {
+  const network = usePlannedNetwork();
+  if (network?.stateOf(device) === "cut off") return <CutOffNote id={device.id} />;
   return (
     <Badge tone={device.available ? "good" : "bad"}>
       <span>
@@ -80,6 +83,25 @@ function Availability({ device }: { readonly device: Device }) {
         <Time timestamp={new Date(Number(device.lastUpdate)).toISOString()} />
       </span>
     </Badge>
+  );
+}
+
+/** The state of a device that is cut off, with the problem that cuts it off, if the list of problems names the device. */
+function CutOffNote({ id }: { readonly id: string }) {
+  const store = useStore();
+  const network = useNetwork();
+  const cause = store.problems.shown.value.problems.find(
+    ({ causedBy, cutOff }) => causedBy === undefined && cutOff.devices.includes(id),
+  );
+  return (
+    <>
+      <Badge tone="cut-off">Cut off</Badge>
+      {cause && (
+        <StateLink class="entity-link" to={problemView(cause)} onFollow={() => goToProblem(store, cause)}>
+          {`by ${problemTitle(network, cause)}`}
+        </StateLink>
+      )}
+    </>
   );
 }
 
@@ -177,11 +199,11 @@ function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
 function PortDrift({ drift }: { readonly drift: Drift }) {
   const fields = Object.entries(drift.fields ?? {}).map(
     ([name, { intended, observed }]) =>
-      `${name}: ${formatValue(intended)} intended, ${formatValue(observed)} observed`,
+      `${name}: ${formatValue(intended)} planned, ${formatValue(observed)} reported`,
   );
   return (
     <>
-      <span class={`state drift ${drift.state}`}>{drift.state}</span>
+      <span class={`state drift ${drift.state}`}>{DRIFT_TITLES[drift.state].toLowerCase()}</span>
       {fields.map((text) => (
         <div key={text} class="muted">
           {text}
@@ -256,7 +278,7 @@ function UnpinButton({ device }: { readonly device: string }) {
     <Button
       label="Pinned"
       pressed={true}
-      onClick={() => arranging.change(unpinDevice(arrangement, device))}
+      onClick={() => arranging.change(unpinDevices(arrangement, [device]))}
     />
   );
 }

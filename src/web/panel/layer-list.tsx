@@ -1,6 +1,7 @@
-/** The list of entities that the layer of the map marks: drift with the newest first, or conflicting claims. */
+/** The list of entities that the layer of the map marks: drift with the newest first, or contradictory reports. */
 
 import { useMemo } from "preact/hooks";
+import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../data/drift-list.ts";
@@ -25,10 +26,10 @@ export function LayerList({ layer }: { readonly layer: MarkLayer }) {
 
 function DriftItems({ list, network }: { readonly list: DriftList; readonly network: PageNetwork }) {
   // The list is sorted once, and not with each change of the network.
-  const { items, summary } = useMemo(
-    () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
-    [list],
-  );
+  const { items, summary } = useMemo(() => {
+    const items = newestFirst(list);
+    return { items, summary: summarizeDrift(items.map(([, entity]) => entity)) };
+  }, [list]);
   if (items.length === 0) {
     return (
       <p class="muted">
@@ -52,11 +53,20 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
   );
 }
 
-/** Compares times as texts, which is correct because they have the same form and length. */
-const newestFirst = (list: DriftList): [string, DriftEntity][] =>
-  [...list.entities].sort(([a, { drift: p }], [b, { drift: q }]) =>
+/**
+ * Both directions of a cable are one item if they have the same state. Times are compared as texts, which is correct
+ * because they have the same form and length.
+ */
+function newestFirst(list: DriftList): [string, DriftEntity][] {
+  const items = new Map<string, DriftEntity>();
+  for (const [key, entity] of list.entities) {
+    const item = entity.resource === "links" ? `${cableId(entity.value)} ${entity.drift.state}` : key;
+    if (!items.has(item)) items.set(item, entity);
+  }
+  return [...items].sort(([a, { drift: p }], [b, { drift: q }]) =>
     p.since === q.since ? (a < b ? -1 : 1) : p.since < q.since ? 1 : -1,
   );
+}
 
 function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: PageNetwork }) {
   const { drift } = entity;
@@ -88,22 +98,28 @@ function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; t
 }
 
 function Conflicts({ network }: { readonly network: PageNetwork }) {
-  const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
-    conflictsOf(kind, network[kind].values()),
+  // Both directions of a cable are one item.
+  const cables = new Map(
+    [...network.links.values()].filter(hasConflict).map((link) => [cableId(link), link]),
   );
+  const items = [
+    ...conflictsOf("devices", network.devices.values()),
+    ...conflictsOf("links", cables.values()),
+    ...conflictsOf("hosts", network.hosts.values()),
+  ];
   const fault = <HostsFault group={CONFLICTING_HOSTS} />;
   if (items.length === 0) {
     return (
       <div>
         {fault}
-        <p class="muted">No claims are in conflict.</p>
+        <p class="muted">No reports contradict each other.</p>
       </div>
     );
   }
   return (
     <div>
       {fault}
-      <p role="status">{`${items.length} in conflict`}</p>
+      <p role="status">{`${items.length} with contradictory reports`}</p>
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(({ to, text }) => (
           <li key={`${to.kind} ${to.id}`}>

@@ -5,7 +5,6 @@ import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template
 import type { MapLink } from "../../model/map-settings.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { NOUNS } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
 
 export function OutsideLinks({ entityRef }: { readonly entityRef: EntityRef }) {
@@ -38,7 +37,7 @@ function addressesOf(
 ): { readonly name: string; readonly address: string }[] {
   const findValue = outsideValues(network, entityRef);
   return links.flatMap(({ name, kind, url }) => {
-    const parsed = kind === NOUNS[entityRef.kind] ? parseLinkTemplate(url) : undefined;
+    const parsed = `${kind}s` === entityRef.kind ? parseLinkTemplate(url) : undefined;
     const address = parsed?.ok ? expandLinkTemplate(parsed.template, findValue) : undefined;
     return address === undefined ? [] : [{ name, address }];
   });

@@ -105,7 +105,7 @@ export function commonFacts({ sources, firstSeen, lastChanged, drift, annotation
 }
 
 interface BadgeProps {
-  readonly tone?: "good" | "bad" | "doubt" | "plain";
+  readonly tone?: "good" | "bad" | "doubt" | "cut-off" | "plain";
   readonly children: ComponentChildren;
 }
 
@@ -115,7 +115,7 @@ export function Badge({ tone = "plain", children }: BadgeProps) {
 
 export function ConflictNote({ annotations }: { readonly annotations: Annotations | undefined }) {
   const conflict = annotations?.conflict;
-  return conflict ? <p class="note doubt">{`Conflicting claims: ${conflict}`}</p> : null;
+  return conflict ? <p class="note doubt">{`Contradictory reports: ${conflict}`}</p> : null;
 }
 
 /** `timestamp` is RFC 3339. */
@@ -204,12 +204,12 @@ export function TableHead({ titles }: { readonly titles: readonly string[] }) {
 }
 
 const MEANINGS: Readonly<Record<Drift["state"], string>> = {
-  missing: "It is planned and not observed.",
-  unplanned: "It is observed and not planned.",
-  differs: "It is observed with other values than planned.",
+  missing: "The plan has it, and no source reports it.",
+  unplanned: "A source reports it, and the plan does not have it.",
+  differs: "It is reported with other values than planned.",
 };
 
-/** The drift of an entity from the plan: the state, its start, and the intended and observed values of each field. */
+/** The drift of an entity from the plan: the state, its start, and the planned and reported values of each field. */
 export function DriftNote({ drift }: { readonly drift: Drift | undefined }) {
   if (!drift) return null;
   const fields = Object.entries(drift.fields ?? {});
@@ -223,7 +223,7 @@ export function DriftNote({ drift }: { readonly drift: Drift | undefined }) {
       </p>
       {fields.length > 0 && (
         <table class="ports">
-          <TableHead titles={["Field", "Intended", "Observed"]} />
+          <TableHead titles={["Field", "Planned", "Reported"]} />
           <tbody>
             {fields.map(([name, { intended, observed }]) => (
               <tr key={name}>

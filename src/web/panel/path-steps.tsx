@@ -1,5 +1,6 @@
 /** The shortest paths between two entities: their number and up to 32 of them hop by hop, or the reason why there is none. */
 import type { PathLink, PathLinkEnd } from "../../client/types.ts";
+import { portId } from "../../model/ids.ts";
 import type { NoPath, PathObstacle, ReachableSet } from "../../model/path-explanation.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
@@ -18,7 +19,8 @@ export function PathSteps({ ends }: { readonly ends: readonly [EntityRef, Entity
     pathEndName(network, ends[0], explanation.src),
     pathEndName(network, ends[1], explanation.dst),
   ];
-  if (explanation.none) return <NoPathReason none={explanation.none} from={from} to={to} />;
+  if (explanation.none)
+    return <NoPathReason none={explanation.none} from={from} to={to} portNames={path.value.portNames} />;
   return <PathList network={network} loaded={path.value} />;
 }
 
@@ -82,7 +84,7 @@ function PathHops({ network, loaded, links }: PathHopsProps) {
       {links.map(({ src, dst }, i) => (
         <li key={i}>
           {stop(src)}
-          <div class="hop">{hopText(src, dst)}</div>
+          <div class="hop">{hopText(src, dst, loaded.portNames)}</div>
         </li>
       ))}
       {last && <li>{stop(last)}</li>}
@@ -90,22 +92,27 @@ function PathHops({ network, loaded, links }: PathHopsProps) {
   );
 }
 
+type PortNames = LoadedPath["portNames"];
+
 /** The ports of a hop. Only devices have ports, so that a host is left out. */
-const hopText = (src: PathLinkEnd, dst: PathLinkEnd): string =>
-  [
-    ...(src.host === undefined ? [`out of port ${src.port}`] : []),
-    ...(dst.host === undefined ? [`into port ${dst.port}`] : []),
+function hopText(src: PathLinkEnd, dst: PathLinkEnd, names: PortNames): string {
+  const port = ({ device = "", port }: PathLinkEnd) => names.get(portId(device, port)) ?? `port ${port}`;
+  return [
+    ...(src.host === undefined ? [`out of ${port(src)}`] : []),
+    ...(dst.host === undefined ? [`into ${port(dst)}`] : []),
   ].join(", ");
+}
 
 interface NoPathReasonProps {
   readonly none: NoPath;
   /** The names of the ends. */
   readonly from: string;
   readonly to: string;
+  readonly portNames: PortNames;
 }
 
 /** The reason why there is no path: the devices that each end reaches, and the obstacles between the two sets. */
-function NoPathReason({ none, from, to }: NoPathReasonProps) {
+function NoPathReason({ none, from, to, portNames }: NoPathReasonProps) {
   const { reason, needed = 0, obstacles = [], obstacleCount = 0 } = none;
   const network = useNetwork();
   if (!network) return null;
@@ -120,7 +127,7 @@ function NoPathReason({ none, from, to }: NoPathReasonProps) {
           <p>{needed === 1 ? "One of these must come back:" : `${needed} of these must come back:`}</p>
           <ul class="layer-list obstacles">
             {obstacles.map((obstacle) => (
-              <Obstacle key={`${obstacle.resource} ${obstacle.id}`} obstacle={obstacle} network={network} />
+              <Obstacle key={`${obstacle.resource} ${obstacle.id}`} {...{ obstacle, network, portNames }} />
             ))}
           </ul>
           <Rest count={rest} />
@@ -133,7 +140,7 @@ function NoPathReason({ none, from, to }: NoPathReasonProps) {
 const REASONS: Readonly<Record<NoPath["reason"], string>> = {
   "unknown-end": "One of the two is not in the network shown.",
   "same-device": "Both ends are the same device.",
-  parted: "There is no path between them over devices that are up and links that are active.",
+  parted: "There is no path between them over devices and cables that are up.",
   "never-joined": "There is no path between them, and nothing is known that joins them, up or down.",
 };
 
@@ -160,17 +167,33 @@ function Reachable({ title, set: { count, devices }, network }: ReachableProps) 
   );
 }
 
-function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; readonly network: PageNetwork }) {
+const OBSTACLE_WORDS: Readonly<Record<PathObstacle["state"], string>> = {
+  unavailable: "down",
+  gone: "gone",
+  inactive: "down",
+  lost: "lost",
+  "one-way": "one-way",
+};
+
+interface ObstacleProps {
+  readonly obstacle: PathObstacle;
+  readonly network: PageNetwork;
+  readonly portNames: PortNames;
+}
+
+function Obstacle({ obstacle, network, portNames }: ObstacleProps) {
   const { resource, id, state, since, src, dst, name } = obstacle;
   const point = (end: PathObstacle["src"]) =>
-    end ? `${deviceNameById(network, end.device)}/${end.port}` : "";
+    end
+      ? `${deviceNameById(network, end.device)}/${portNames.get(portId(end.device, end.port)) ?? end.port}`
+      : "";
   const title = resource === "devices" ? (name ?? id) : src && dst ? `${point(src)} → ${point(dst)}` : id;
   // A lost link cannot be selected, so that its entry selects the device where it was.
   const isShown = network[resource].has(id);
   const known = isShown || !src ? { kind: resource, id } : { kind: "devices" as const, id: src.device };
   return (
     <li>
-      <Badge tone={state === "one-way" ? "doubt" : "bad"}>{state}</Badge>
+      <Badge tone={state === "one-way" ? "doubt" : "bad"}>{OBSTACLE_WORDS[state]}</Badge>
       <EntityLink to={known}>{title}</EntityLink>
       {since !== undefined && <Time timestamp={since} />}
     </li>

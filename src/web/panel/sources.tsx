@@ -63,7 +63,7 @@ function ClaimSource({ claim, shownId }: { readonly claim: ExplainedClaim; reado
   return (
     <li>
       {source}
-      {role === "intended" && <Badge>intended</Badge>}
+      {role === "intended" && <Badge>plan</Badge>}
       {status === "stale" && (
         <Badge tone="doubt">
           {"stale"}

@@ -1,6 +1,7 @@
 /**
- * Groups the problems that match the filters by severity and kind. Of many problems of one severity and kind only the first
- * are shown, so that a failed site does not hide everything else.
+ * Groups the problems that match the filters by severity and kind. Only causes are grouped: a problem that follows from
+ * another one is listed below that one. Of many problems of one severity and kind only the first are shown, so that a failed
+ * site does not hide everything else.
  */
 import { appendTo } from "../../lib/multimap.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
@@ -23,7 +24,7 @@ export interface KindGroup {
 
 export interface SeverityGroup {
   readonly severity: ProblemSeverity;
-  /** All problems that match the filters. */
+  /** The causes that match the filters. */
   readonly problems: readonly NetworkProblem[];
   /** The problems that are not acknowledged. */
   readonly waiting: readonly NetworkProblem[];
@@ -37,12 +38,10 @@ interface ProblemFilter {
   readonly acknowledged: boolean;
 }
 
-/** The problems of one severity, worst first. */
+/** The problems of one severity that follow from no other one. */
 interface SeveritySection {
   readonly all: NetworkProblem[];
   readonly waiting: NetworkProblem[];
-  /** Number of problems that are not acknowledged and call for attention. */
-  calls: number;
 }
 
 export type ProblemSections = Readonly<Record<ProblemSeverity, SeveritySection>>;
@@ -51,12 +50,12 @@ export type ProblemSections = Readonly<Record<ProblemSeverity, SeveritySection>>
 export const callsForAttention = ({ causedBy, severity }: NetworkProblem): boolean =>
   causedBy === undefined && severity !== "notice";
 
-/** Divides the problems by severity, in one pass, because the list may be long and changes often. */
+/** Divides the causes by severity, in one pass, because the list may be long and changes often. */
 export function divideProblems(
   problems: readonly NetworkProblem[],
   isAcknowledged: (problem: NetworkProblem) => boolean,
 ): ProblemSections {
-  const section = (): SeveritySection => ({ all: [], waiting: [], calls: 0 });
+  const section = (): SeveritySection => ({ all: [], waiting: [] });
   const sections = {
     critical: section(),
     major: section(),
@@ -65,13 +64,20 @@ export function divideProblems(
     notice: section(),
   };
   for (const problem of problems) {
+    if (problem.causedBy !== undefined) continue;
     const section = sections[problem.severity];
     section.all.push(problem);
-    if (isAcknowledged(problem)) continue;
-    section.waiting.push(problem);
-    if (callsForAttention(problem)) section.calls++;
+    if (!isAcknowledged(problem)) section.waiting.push(problem);
   }
   return sections;
+}
+
+/** The problems that follow from another one, by the id of that one. */
+export function findFollowers(problems: readonly NetworkProblem[]): ReadonlyMap<string, NetworkProblem[]> {
+  const followers = new Map<string, NetworkProblem[]>();
+  for (const problem of problems)
+    if (problem.causedBy !== undefined) appendTo(followers, problem.causedBy, problem);
+  return followers;
 }
 
 export function groupProblems(

@@ -31,7 +31,7 @@ test("a lost link is another one when its problem changes, and the same while ot
 });
 
 test("what calls for attention follows from no other problem and is no notice; the worst are counted apart", () => {
-  const { live, acknowledged, open, sections } = createProblemStore(signal(DEFAULT_STATE));
+  const { live, acknowledged, open, sections, followers } = createProblemStore(signal(DEFAULT_STATE));
   const down: NetworkProblem = { ...lostLink, id: "down", kind: "device-unavailable", severity: "critical" };
   const problems: NetworkProblem[] = [
     down,
@@ -43,7 +43,10 @@ test("what calls for attention follows from no other problem and is no notice; t
   ];
   live.value = { problems, state: "current", receivedMs: 1 };
   expect(open.value).toEqual({ count: 3, worst: "critical", worstCount: 1 });
-  expect(sections.value.critical.waiting).toHaveLength(2);
+  expect(sections.value.critical.waiting).toEqual([down]);
+  expect([...followers.value].map(([cause, some]) => [cause, some.map(({ id }) => id)])).toEqual([
+    ["down", ["behind", "of the device"]],
+  ]);
   acknowledged.set([down], true);
   expect(open.value).toEqual({ count: 2, worst: "major", worstCount: 2 });
   acknowledged.set(problems, true);

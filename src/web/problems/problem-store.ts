@@ -3,11 +3,12 @@
  * which the list contains, and the acknowledgements. `sync-problems.ts` writes the lists.
  */
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { cableId } from "../../model/cable.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
 import type { ViewState } from "../data/view-state.ts";
-import { divideProblems, type ProblemSections } from "./problem-groups.ts";
+import { divideProblems, findFollowers, type ProblemSections } from "./problem-groups.ts";
 
 export interface ShownProblems {
   /** The problems, worst first. */
@@ -54,22 +55,26 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
   });
   const chosenId = computed(() => state.value.problem);
   const liveProblems = computed(() => live.value.problems);
-  /** The current problems by severity. */
+  /** The current problems that follow from no other one, by severity. */
   const liveSections = computed(() => divideProblems(liveProblems.value, acknowledged.test.value));
   const shownProblems = computed(() => shown.value.problems);
-  /** The problems of the shown list by severity. */
+  /** The same problems of the shown list. */
   const sections = computed(() =>
     shownProblems.value === liveProblems.value
       ? liveSections.value
       : divideProblems(shownProblems.value, acknowledged.test.value),
   );
-  let lost: readonly NetworkProblem[] = [];
+  let causes = findCauses([], () => false);
+  /** The problems of lost links in the shown list. The layout uses all of them, whatever the reader has acknowledged. */
+  const listedLost = sameList(() => shown.value.problems.filter(({ kind }) => kind === "link-lost"));
   return {
     live,
     past,
     shown,
     sections,
     liveSections,
+    /** The problems of the shown list that follow from another one, by the id of that one. */
+    followers: computed(() => findFollowers(shownProblems.value)),
     acknowledged,
     /** The problem that the map marks. Undefined when none is chosen or the chosen one is not in the shown list. */
     chosen: computed(() => {
@@ -78,16 +83,17 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
     }),
     /**
      * The problems of lost links, which the map draws where they were. Acknowledged ones are left out, except the chosen
-     * one. The array is replaced only when one of them is another object, so that other problems do not redraw the map.
+     * one.
      */
-    lost: computed(() => {
-      const next = shown.value.problems.filter(
-        (problem) =>
-          problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
-      );
-      const isSame = next.length === lost.length && next.every((problem, i) => problem === lost[i]);
-      if (!isSame) lost = next;
-      return lost;
+    lost: sameList(() =>
+      listedLost.value.filter((problem) => !acknowledged.has(problem) || problem.id === chosenId.value),
+    ),
+    listedLost,
+    /** The causes that the map marks. The object is replaced only when a cause is another one. */
+    causes: computed(() => {
+      const next = findCauses(shownProblems.value, acknowledged.test.value);
+      if (!isSameCauses(next, causes)) causes = next;
+      return causes;
     }),
     /** A number that rises whenever the user goes to a problem, even to the chosen one again. */
     visits: signal(0),
@@ -96,10 +102,50 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
   };
 }
 
+/** The devices and cables whose faults follow from no other one and are not acknowledged. */
+export interface FaultCauses {
+  /** The number of devices that each device cuts off, by its id. */
+  readonly devices: ReadonlyMap<string, number>;
+  /** The ids of cables. */
+  readonly cables: ReadonlySet<string>;
+}
+
+function findCauses(problems: readonly NetworkProblem[], isAcknowledged: AcknowledgedTest): FaultCauses {
+  const devices = new Map<string, number>();
+  const cables = new Set<string>();
+  for (const problem of problems) {
+    const { kind, entity, link, cutOff, causedBy } = problem;
+    if (causedBy !== undefined || isAcknowledged(problem)) continue;
+    if (kind === "device-unavailable" && entity !== undefined) devices.set(entity, cutOff.deviceCount);
+    if (kind === "link-inactive" && link) cables.add(cableId(link));
+  }
+  return { devices, cables };
+}
+
+const isSameCauses = (p: FaultCauses, q: FaultCauses): boolean =>
+  p.devices.size === q.devices.size &&
+  p.cables.size === q.cables.size &&
+  [...p.devices].every(([id, count]) => q.devices.get(id) === count) &&
+  [...p.cables].every((id) => q.cables.has(id));
+
+/** A list that is replaced only when one of its problems is another object, so that other problems do not redraw the map. */
+function sameList(read: () => readonly NetworkProblem[]): ReadonlySignal<readonly NetworkProblem[]> {
+  let list: readonly NetworkProblem[] = [];
+  return computed(() => {
+    const next = read();
+    const isSame = next.length === list.length && next.every((problem, i) => problem === list[i]);
+    if (!isSame) list = next;
+    return list;
+  });
+}
+
 function summarize(sections: ProblemSections): ProblemSummary {
-  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].calls > 0);
-  const count = Object.values(sections).reduce((sum, { calls }) => sum + calls, 0);
-  return { count, worst, worstCount: worst === undefined ? 0 : sections[worst].calls };
+  // Nobody has to act on a notice.
+  const counts = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice").map(
+    (severity) => [severity, sections[severity].waiting.length] as const,
+  );
+  const [worst, worstCount = 0] = counts.find(([, count]) => count > 0) ?? [];
+  return { count: counts.reduce((sum, [, count]) => sum + count, 0), worst, worstCount };
 }
 
 const STORAGE_KEY = "gazetteer.acknowledged";
@@ -107,6 +153,7 @@ const STORAGE_KEY = "gazetteer.acknowledged";
 export const MAX_ACKNOWLEDGED = 5000;
 
 type Identity = Pick<NetworkProblem, "id" | "since">;
+type AcknowledgedTest = (problem: Identity) => boolean;
 /** The `since` of acknowledged problems by id, the oldest entry first. */
 type Entries = ReadonlyMap<string, string>;
 
@@ -122,10 +169,10 @@ function createAcknowledged(listed: () => ReadonlySet<string>) {
       entries.value = parseEntries(event.newValue ?? undefined);
   });
   /** The function that tests whether a problem is acknowledged. For a long list, read it once. */
-  const test = computed(() => {
+  const test = computed((): AcknowledgedTest => {
     const sinceById = entries.value;
     if (sinceById.size === 0) return () => false;
-    return ({ id, since }: Identity) => sinceById.get(id) === since;
+    return ({ id, since }) => sinceById.get(id) === since;
   });
   return {
     test,

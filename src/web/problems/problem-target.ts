@@ -3,7 +3,7 @@ import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { PageStore } from "../data/page-store.ts";
-import { cableName, deviceNameById, entityName } from "../data/shown-names.ts";
+import { cableName, deviceNameById, entityName, formatCount } from "../data/shown-names.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";
 import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
@@ -55,9 +55,34 @@ export function problemName(network: PageNetwork | undefined, problem: NetworkPr
   return (network ? deviceNameById(network, device) : device) + entity.slice(device.length);
 }
 
+/** The kinds whose text is the entity, a colon, and what is said about it. */
+const TEXT_AFTER_COLON: readonly NetworkProblem["kind"][] = [
+  "conflict",
+  "host-duplicated",
+  "source-failed",
+  "source-stale",
+];
+
+/** What a problem that cuts off nothing says besides its title; empty when the title says all. */
+export function problemDetail(network: PageNetwork | undefined, problem: NetworkProblem): string {
+  const { kind, resource, text, moved, references } = problem;
+  if (kind === "device-unavailable" || (resource === "links" && kind.startsWith("link-"))) return "";
+  const place = ({ elementId, port }: { readonly elementId: string; readonly port: string }) =>
+    `${network ? deviceNameById(network, elementId) : elementId}/${port}`;
+  if (moved) return `From ${place(moved.from)} to ${place(moved.to)}`;
+  if (references !== undefined)
+    return `${formatCount(references, "port, link or host refers", "ports, links and hosts refer")} to it`;
+  const start = TEXT_AFTER_COLON.includes(kind) ? text.indexOf(": ") : -1;
+  return start < 0 ? text : text.charAt(start + 2).toUpperCase() + text.slice(start + 3);
+}
+
+/** The kind and the name of a problem. */
+export const problemTitle = (network: PageNetwork | undefined, problem: NetworkProblem): string =>
+  `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
+
 /** The text of the problem of the address, even when it is over. */
 export function chosenText({ chosen, shown }: ProblemStore, network: PageNetwork | undefined): string {
   const problem = chosen.value;
-  if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
+  if (problem) return problemTitle(network, problem);
   return isRead(shown.value) ? "A problem that is over" : "A problem";
 }

@@ -8,12 +8,13 @@ import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
 import { Button, LazyDetails, StateLink } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
-import { EntityLink, PanelHeading, Time } from "../panel/parts.tsx";
+import { EntityLink, PanelHeading, Rest, Time } from "../panel/parts.tsx";
 import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
 import { isRead, type ShownProblems } from "./problem-store.ts";
-import { goToProblem, problemName, problemView } from "./problem-target.ts";
+import { goToProblem, problemDetail, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { enterWall } from "./wall.tsx";
 
@@ -39,7 +40,7 @@ export function Problems() {
             </PanelHeading>
           )}
           <ListState list={store.problems.shown.value} />
-          <ProblemFilters />
+          {!wall && <ProblemFilters />}
           <ProblemGroups />
         </div>
       )}
@@ -72,7 +73,9 @@ function ProblemGroups() {
     const links = linksIn(list.current);
     (links[Math.min(index, links.length - 1)] ?? list.current)?.focus();
   });
-  const groups = groupProblems(sections.value, state.value, more.value);
+  // The wall has no filters to see or to change.
+  const filter = state.value.wall ? DEFAULT_STATE : state.value;
+  const groups = groupProblems(sections.value, filter, more.value);
   const acknowledge = (some: readonly NetworkProblem[], on: boolean) => {
     const item = document.activeElement?.closest(".problem, .severity");
     const link = item?.querySelector<HTMLElement>(".problem-link");
@@ -110,6 +113,7 @@ interface SeverityProps {
 }
 
 function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
+  const { wall } = useStore().state.value;
   const { severity, problems, waiting, kinds } = group;
   const sign = SEVERITY_SIGNS[severity];
   return (
@@ -118,7 +122,7 @@ function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
         <ProblemSign sign={sign} severity={severity} />
         {sign.title}
         <span class="count">{problems.length.toLocaleString("en")}</span>
-        {waiting.length > 1 && (
+        {waiting.length > 1 && !wall && (
           <Button
             label={`Acknowledge all ${waiting.length.toLocaleString("en")}`}
             onClick={() => onAcknowledge(waiting, true)}
@@ -137,10 +141,7 @@ function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
             ))}
             {kind.rest > 0 && (
               <li key={kind.key} class="more">
-                <Button
-                  label={`${KIND_SIGNS[kind.kind].title}: and ${kind.rest.toLocaleString("en")} more`}
-                  onClick={() => onMore(kind)}
-                />
+                {wall ? moreText(kind) : <Button label={moreText(kind)} onClick={() => onMore(kind)} />}
               </li>
             )}
           </>
@@ -149,6 +150,9 @@ function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
     </section>
   );
 }
+
+const moreText = ({ kind, rest }: KindGroup): string =>
+  `${KIND_SIGNS[kind].title}: and ${rest.toLocaleString("en")} more`;
 
 const linksIn = (list: HTMLElement | null): HTMLElement[] => [
   ...(list?.querySelectorAll<HTMLElement>(".problem-link") ?? []),
@@ -204,18 +208,20 @@ function ProblemFilters() {
   );
 }
 
+/** Maximum number of problems that are listed below their cause. */
+const MAX_FOLLOWERS = 100;
+
 interface ProblemItemProps {
   readonly problem: NetworkProblem;
   readonly onAcknowledge: (problem: NetworkProblem, acknowledged: boolean) => void;
 }
 
-/** One problem of the list: its kind, entity, text and start, the devices that it cuts off, and its acknowledgement. */
+/** One problem of the list in three lines: kind and name, what it cuts off, and since when. */
 function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
   const store = useStore();
   const { state, problems } = store;
-  const network = useNetwork();
   const sign = KIND_SIGNS[problem.kind];
-  const name = problemName(network, problem);
+  const name = problemName(useNetwork(), problem);
   const isAcknowledged = problems.acknowledged.has(problem);
   const word = isAcknowledged ? "Acknowledged" : "Acknowledge";
   return (
@@ -230,45 +236,72 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
         >
           <span class="problem-kind">{sign.title}</span> <strong>{name}</strong>
         </StateLink>
-        <p class="problem-text">{problem.text}</p>
-        <p class="muted">
-          Since <Time timestamp={problem.since} />
-        </p>
-        <CutOffDetails cutOff={problem.cutOff} />
+        <Effects problem={problem} onAcknowledge={onAcknowledge} />
+        <div class="problem-foot">
+          <p class="muted">
+            Since <Time timestamp={problem.since} />
+          </p>
+          {!state.value.wall && (
+            <Button
+              class="acknowledge"
+              pressed={isAcknowledged}
+              label={`${word}: ${sign.title} ${name}`}
+              onClick={() => onAcknowledge(problem, !isAcknowledged)}
+            >
+              {word}
+            </Button>
+          )}
+        </div>
       </div>
-      <Button
-        class="text-button acknowledge"
-        pressed={isAcknowledged}
-        label={`${word}: ${sign.title} ${name}`}
-        onClick={() => onAcknowledge(problem, !isAcknowledged)}
-      >
-        {word}
-      </Button>
     </li>
   );
 }
 
-/** The devices that a problem cuts off. The list is rendered only when it is opened, because it may have a hundred items. */
-function CutOffDetails({ cutOff: { devices, deviceCount, hostCount } }: { readonly cutOff: CutOff }) {
+/** What a problem cuts off, and what follows from it: one line that opens the devices and the other problems. */
+function Effects({ problem, onAcknowledge }: ProblemItemProps) {
+  const { state, problems } = useStore();
   const network = useNetwork();
-  if (deviceCount === 0) return null;
-  const rest = deviceCount - devices.length;
-  const summary = `Cuts off ${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`;
+  const { cutOff } = problem;
+  const followers = problems.followers.value.get(problem.id) ?? [];
+  const parts = [
+    cutOff.deviceCount > 0 &&
+      `Cuts off ${formatCount(cutOff.deviceCount, "device")}, ${formatCount(cutOff.hostCount, "host")}`,
+    followers.length > 0 && formatCount(followers.length, "problem follows", "problems follow"),
+  ].filter(Boolean);
+  const line = parts.join("; ");
+  if (line === "") return <p class="problem-text">{problemDetail(network, problem) || "Cuts off nothing"}</p>;
+  if (state.value.wall) return <p class="problem-text">{line}</p>;
   return (
-    <LazyDetails class="cut-off" summary={summary}>
+    // The content is rendered only when it is opened, because it may have hundreds of items.
+    <LazyDetails class="effects" summary={line}>
       {() => (
-        <ul>
-          {devices.map((id) => (
-            <li key={id}>
-              <EntityLink to={{ kind: "devices", id }}>
-                {network ? deviceNameById(network, id) : id}
-              </EntityLink>
-              {network?.devices.get(id)?.annotations?.name !== undefined && <span class="muted"> {id}</span>}
-            </li>
-          ))}
-          {rest > 0 && <li class="muted">{`and ${rest.toLocaleString("en")} more`}</li>}
-        </ul>
+        <>
+          <CutOffList cutOff={cutOff} />
+          <ol>
+            {followers.slice(0, MAX_FOLLOWERS).map((follower) => (
+              <ProblemItem key={follower.id} problem={follower} onAcknowledge={onAcknowledge} />
+            ))}
+          </ol>
+          <Rest count={followers.length - MAX_FOLLOWERS} />
+        </>
       )}
     </LazyDetails>
+  );
+}
+
+/** The devices that a problem cuts off, by name. */
+function CutOffList({ cutOff: { devices, deviceCount } }: { readonly cutOff: CutOff }) {
+  const network = useNetwork();
+  return (
+    <>
+      <ul>
+        {devices.map((id) => (
+          <li key={id}>
+            <EntityLink to={{ kind: "devices", id }}>{network ? deviceNameById(network, id) : id}</EntityLink>
+          </li>
+        ))}
+      </ul>
+      <Rest count={deviceCount - devices.length} />
+    </>
   );
 }

@@ -35,7 +35,9 @@ export function syncProblems(store: PageStore): void {
       signal: end.signal,
       received(list) {
         newest = currentList(list);
-        publish();
+        // The first layout waits for the first list.
+        if (live.peek().state === "loading") live.value = newest;
+        else publish();
       },
       failed(reason) {
         newest = { ...newest, state: "old", reason };

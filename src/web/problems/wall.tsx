@@ -58,7 +58,7 @@ export function WallBar() {
   }, []);
   const { level, text } = statusOf(store);
   const sections = problems.liveSections.value;
-  const countOf = (severity: ProblemSeverity) => sections[severity].calls;
+  const countOf = (severity: ProblemSeverity) => sections[severity].waiting.length;
   return (
     <header class="wall-bar">
       <h1>Gazetteer</h1>

@@ -6,9 +6,11 @@
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { reverseLinkId } from "../../model/cable.ts";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
-import { isSameEntity, type TableView } from "../data/view-state.ts";
+import { type EntityRef, isSameEntity, type TableView, VIEW_TITLES } from "../data/view-state.ts";
+import { isPrinting, isPrintRequested } from "../map/paper.tsx";
 import { MAX_ROWS, type Rows } from "./rows.ts";
 import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
@@ -27,7 +29,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
   const { selected, at, view } = store.state.value;
   // A hidden table does not subscribe to the network.
   const network = view === "map" ? store.network.peek() : readNetwork(store);
-  const { scroller, first, end, pageRows, scrollTo, onScroll } = useRowWindow();
+  const { scroller, first, end, pageRows, scrollTo, onScroll } = useRowWindow(list.length);
   const sheet = useRef<HTMLDivElement>(null);
   const activeIndex = useSignal(0);
   const focusActive = useRef(false);
@@ -42,6 +44,12 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
   useLayoutEffect(() => {
     if (hasMore && end > list.length) want(end);
   }, [end, list, hasMore]);
+  useLayoutEffect(() => {
+    if (!isPrintRequested.value || loading) return;
+    if (hasMore && list.length < MAX_ROWS) return want(MAX_ROWS);
+    isPrintRequested.value = false;
+    print();
+  }, [isPrintRequested.value, list, loading]);
   /** Set while the End key waits for the last row, which may have to be loaded first. */
   const goesToEnd = useRef(false);
   useLayoutEffect(() => {
@@ -89,7 +97,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
       class="grid"
       role="grid"
       ref={scroller}
-      aria-label={table}
+      aria-label={VIEW_TITLES[table]}
       aria-colcount={COLUMNS[table].length}
       // -1 means an unknown number.
       aria-rowcount={total !== undefined ? total + 1 : loading || hasMore ? -1 : list.length + 1}
@@ -111,7 +119,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
             index={first + i}
             cells={cellsOf(at === undefined ? currentEntity(entity, network) : entity, network)}
             isActive={first + i === active()}
-            isSelected={isSameEntity(selected, { kind: entity.resource, id: entity.value.id })}
+            isSelected={isRowOf(entity, selected)}
           />
         ))}
         {list.length === 0 && !loading && fault === undefined && (
@@ -126,6 +134,11 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
 
 const isInside = (element: Element | null, target: EventTarget | null): boolean =>
   target instanceof Node && element?.contains(target) === true;
+
+/** Whether the row shows the entity. The row of a cable shows both of its links. */
+const isRowOf = ({ resource, value }: NetworkEntity, ref: EntityRef | undefined): boolean =>
+  isSameEntity(ref, { kind: resource, id: value.id }) ||
+  (resource === "links" && isSameEntity(ref, { kind: resource, id: reverseLinkId(value) }));
 
 /** The entity from the network, which is newer than the list: that is loaded again only some time after a change. */
 function currentEntity(entity: NetworkEntity, network: PageNetwork | undefined): NetworkEntity {
@@ -211,9 +224,9 @@ const SPARE_ROWS = 8;
 
 /**
  * The rows of a long list that are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
- * rows have the same height, so that positions follow from indexes.
+ * rows have the same height, so that positions follow from indexes. On paper there are all of them.
  */
-function useRowWindow() {
+function useRowWindow(count: number) {
   /** The element that scrolls. */
   const scroller = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
@@ -227,7 +240,7 @@ function useRowWindow() {
     observer.observe(scroller.current);
     return () => observer.disconnect();
   }, []);
-  const first = Math.max(0, Math.floor(scrollTop.value / ROW_PX) - SPARE_ROWS);
+  const first = isPrinting.value ? 0 : Math.max(0, Math.floor(scrollTop.value / ROW_PX) - SPARE_ROWS);
   const onScroll = () => {
     scrollTop.value = scroller.current?.scrollTop ?? 0;
   };
@@ -235,7 +248,7 @@ function useRowWindow() {
     scroller,
     first,
     /** The index after the last row that is rendered. */
-    end: first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
+    end: isPrinting.value ? count : first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
     /** The number of rows that Page Down moves. */
     pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),
     /** Scrolls as little as needed to show the row. */

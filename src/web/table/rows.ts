@@ -6,6 +6,7 @@
  */
 import { signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
+import { cableId } from "../../model/cable.ts";
 import { abortPrevious, reasonOf, Slices, throttle } from "../data/pacing.ts";
 import type { NetworkEntity } from "../data/page-network.ts";
 import type { TableView, ViewState } from "../data/view-state.ts";
@@ -44,8 +45,7 @@ export function createRowLoader(client: Client) {
 
   const run = async ({ table, query }: Request, aborted: AbortSignal) => {
     const limit = STEPS.find((step) => step >= wanted) ?? MAX_ROWS;
-    const list = await loadRows(client, table, query, limit, aborted);
-    const isFull = list.length >= limit;
+    const { list, isFull } = await loadRows(client, table, query, limit, aborted);
     // Devices and links are always loaded completely, because the page has all of them in memory anyway.
     const total = isFull && table === "hosts" ? await countHosts(client, query, aborted) : undefined;
     const hasMore = isFull && (total === undefined || total > list.length);
@@ -109,24 +109,34 @@ async function countHosts(client: Client, query: Query, signal: AbortSignal): Pr
   return (await client.hostCounts({ ...query, sort: undefined }, { signal })).total;
 }
 
-/** Loads at most `limit` rows and parses them in slices. */
+/**
+ * Loads at most `limit` records and parses them in slices. Both links of a cable are one row, at the place of the first.
+ * `isFull` is set if there were as many records as the limit.
+ */
 async function loadRows<K extends TableView>(
   client: Client,
   table: K,
   query: Query,
   limit: number,
   signal: AbortSignal,
-): Promise<NetworkEntity<K>[]> {
+): Promise<{ list: NetworkEntity<K>[]; isFull: boolean }> {
   const list: NetworkEntity<K>[] = [];
+  const cables = new Set<string>();
+  let records = 0;
   const slices = new Slices();
   const limited = limit < MAX_ROWS ? { ...query, limit } : query;
   const { batches } = await client.stream(table, limited, { signal });
   for await (const batch of batches) {
-    for (const value of batch) list.push({ resource: table, value });
+    for (const value of batch.slice(0, limit - records)) {
+      const cable = "src" in value ? cableId(value) : undefined;
+      if (cable === undefined || !cables.has(cable)) list.push({ resource: table, value });
+      if (cable !== undefined) cables.add(cable);
+    }
+    records += batch.length;
     // Leaving the loop closes the connection.
-    if (list.length >= limit) break;
+    if (records >= limit) break;
     await slices.pause();
   }
   signal.throwIfAborted();
-  return list.slice(0, limit);
+  return { list, isFull: records >= limit };
 }

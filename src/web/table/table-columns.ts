@@ -1,7 +1,9 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
+import { type Cable, cableId, cableOf } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Entities, Host, Link } from "../../model/entity.ts";
-import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
+import { DRIFT_TITLES } from "../data/drift-list.ts";
+import type { NetworkEntity, PageNetwork, Reachability } from "../data/page-network.ts";
 import { deviceName, deviceNameById, formatType, hostName } from "../data/shown-names.ts";
 import type { TableView } from "../data/view-state.ts";
 import { formatShortTime } from "../elements/format-time.ts";
@@ -15,11 +17,11 @@ export interface Heading {
 }
 
 /** The tone of a state, which is shown by a colour and by a sign before the text. */
-type Tone = "good" | "bad" | "doubt" | "";
+type Tone = "good" | "bad" | "doubt" | "cut-off" | "";
 
 interface Column<T> extends Heading {
   text(value: T, network: PageNetwork | undefined): string;
-  tone?(value: T): Tone;
+  tone?(value: T, network: PageNetwork | undefined): Tone;
 }
 
 const lastChanged: Column<Device | Link | Host> = {
@@ -30,14 +32,39 @@ const lastChanged: Column<Device | Link | Host> = {
 };
 
 const drift: Column<Device | Link | Host> = {
-  title: "Drift",
+  title: "Plan",
   width: 1.3,
-  text: ({ drift }) => (drift ? `${drift.state} since ${formatShortTime(Date.parse(drift.since))}` : ""),
+  text: ({ drift }) =>
+    drift
+      ? `${DRIFT_TITLES[drift.state].toLowerCase()} since ${formatShortTime(Date.parse(drift.since))}`
+      : "",
   tone: ({ drift }) => (drift ? "doubt" : ""),
 };
 
+/** The state of an entity about which reports contradict each other. */
+const CONTRADICTORY = "contradictory";
+
 /** Whether the entity is only planned and so has no state. */
 const isMissing = ({ drift }: Device | Link): boolean => drift?.state === "missing";
+
+const STATE_TONES = {
+  down: "bad",
+  "cut off": "cut-off",
+  contradictory: "doubt",
+  up: "good",
+  "": "",
+} as const;
+
+/** The states of a device, the worst first. */
+function deviceState(
+  device: Device,
+  network: PageNetwork | undefined,
+): (Reachability | typeof CONTRADICTORY)[] {
+  if (isMissing(device)) return [];
+  const state = network?.stateOf(device) ?? (device.available ? "up" : "down");
+  if (!hasConflict(device) || state === "down") return [state];
+  return state === "up" ? [CONTRADICTORY] : [state, CONTRADICTORY];
+}
 
 const deviceColumns: readonly Column<Device>[] = [
   { title: "Name", width: 2, sort: "annotations.name", text: deviceName },
@@ -47,10 +74,8 @@ const deviceColumns: readonly Column<Device>[] = [
     title: "State",
     width: 0.9,
     sort: "available",
-    text: (device) =>
-      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "conflict" : "up") : "down",
-    tone: (device) =>
-      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "doubt" : "good") : "bad",
+    text: (device, network) => deviceState(device, network).join(", "),
+    tone: (device, network) => STATE_TONES[deviceState(device, network)[0] ?? ""],
   },
   { title: "Address", width: 1.3, text: ({ annotations }) => annotations.managementAddress ?? "" },
   { title: "Maker", width: 1.4, sort: "mfr", text: ({ mfr }) => mfr },
@@ -68,6 +93,19 @@ const deviceColumns: readonly Column<Device>[] = [
 const nameOf = (network: PageNetwork | undefined, device: string) =>
   network ? deviceNameById(network, device) : device;
 
+/** The cable of the row: both links, even if the filter matches only one of them. */
+const cableOfRow = (link: Link, network: PageNetwork | undefined): Cable =>
+  network?.cables.get(cableId(link)) ?? cableOf(link, undefined);
+
+const isUp = ({ state }: Link): boolean => state === "ACTIVE";
+
+/** The directions of a cable: from left to right in the row is `→`. */
+function directionsText(link: Link, { links, oneWay }: Cable): string {
+  if (!oneWay) return "both";
+  if (links.length === 1) return "→ only";
+  return `→ ${isUp(link) ? "up" : "down"}, ← ${isUp(link) ? "down" : "up"}`;
+}
+
 const linkColumns: readonly Column<Link>[] = [
   { title: "From", width: 2, sort: "src", text: ({ src }, network) => nameOf(network, src.device) },
   { title: "Port", width: 0.6, text: ({ src }) => src.port },
@@ -78,22 +116,28 @@ const linkColumns: readonly Column<Link>[] = [
     title: "State",
     width: 0.9,
     sort: "state",
-    text: (link) => (isMissing(link) ? "" : link.state === "ACTIVE" ? "active" : "inactive"),
-    tone: (link) => (isMissing(link) ? "" : link.state === "ACTIVE" ? "good" : "bad"),
+    text(link, network) {
+      const { active, conflict } = cableOfRow(link, network);
+      return isMissing(link) ? "" : !active ? "down" : conflict ? CONTRADICTORY : "up";
+    },
+    tone(link, network) {
+      const { active, conflict } = cableOfRow(link, network);
+      return isMissing(link) ? "" : !active ? "bad" : conflict ? "doubt" : "good";
+    },
   },
   {
-    title: "Other direction",
+    title: "Directions",
     width: 1.1,
     sort: "bidirectional",
-    text: ({ bidirectional }) => (bidirectional ? "known" : "not known"),
-    tone: ({ bidirectional }) => (bidirectional ? "" : "doubt"),
+    text: (link, network) => (isMissing(link) ? "" : directionsText(link, cableOfRow(link, network))),
+    tone: (link, network) => (isMissing(link) || !cableOfRow(link, network).oneWay ? "" : "doubt"),
   },
   {
     title: "Verified",
     width: 0.9,
     sort: "verified",
-    text: ({ verified }) => (verified ? "yes" : "no"),
-    tone: ({ verified }) => (verified ? "" : "doubt"),
+    text: (link, network) => (cableOfRow(link, network).verified ? "yes" : "no"),
+    tone: (link, network) => (cableOfRow(link, network).verified ? "" : "doubt"),
   },
   drift,
   lastChanged,
@@ -114,7 +158,7 @@ const hostColumns: readonly Column<Host>[] = [
   {
     title: "State",
     width: 0.9,
-    text: (host) => (hasConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
+    text: (host) => (hasConflict(host) ? CONTRADICTORY : host.suspended ? "suspended" : ""),
     tone: (host) => (hasConflict(host) ? "doubt" : ""),
   },
   drift,
@@ -139,7 +183,7 @@ export const cellsOf = <K extends TableView>(
 ): Cell[] =>
   COLUMNS[resource].map(({ text, tone, width }) => ({
     text: text(value, network),
-    tone: tone?.(value) ?? "",
+    tone: tone?.(value, network) ?? "",
     width,
   }));
 

@@ -20,6 +20,9 @@ export function parseFilter(text: string): [name: string, value: string][] {
 export const filterText = (name: string, value: string): string =>
   /[\s"]/.test(value) ? `${name}="${value.replaceAll('"', "")}"` : `${name}=${value}`;
 
+/** The text of a filter that finds what the search box finds for a text. */
+export const searchFilter = (text: string): string => (/[="]/.test(text) ? filterText("q", text) : text);
+
 /** The inverse of `parseFilter`. */
 export const formatFilter = (pairs: readonly (readonly [name: string, value: string])[]): string =>
   pairs.map(([name, value]) => (name === "q" ? value : filterText(name, value))).join(" ");

@@ -1,12 +1,12 @@
 /**
- * A table of devices, links or hosts with a filter box. The filter box accepts the parameters of the API, and an error of
+ * A table of devices, cables or hosts with a filter box. The filter box accepts the parameters of the API, and an error of
  * the service about a filter is shown unchanged. The table stays mounted while the map is shown, so that the user returns
  * to the same rows.
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import type { TableView } from "../data/view-state.ts";
+import { LAYER_TITLES, type MarkLayer, type TableView } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { Grid } from "./grid.tsx";
 import { createRowLoader, MAX_ROWS, type Rows } from "./rows.ts";
@@ -78,8 +78,8 @@ function FilterBar({ table, rows }: { readonly table: TableView; readonly rows: 
         }}
         onChange={apply}
       />
-      <QuickFilter label="Not as planned" name="drift" value="any" />
-      <QuickFilter label="Conflicts" name="conflict" value="true" />
+      <QuickFilter layer="drift" name="drift" value="any" />
+      <QuickFilter layer="conflicts" name="conflict" value="true" />
       <span class="muted" role="status">
         {rowCountText(rows)}
       </span>
@@ -88,21 +88,23 @@ function FilterBar({ table, rows }: { readonly table: TableView; readonly rows: 
 }
 
 interface QuickFilterProps {
-  readonly label: string;
+  /** The layer of the map that shows the same. */
+  readonly layer: MarkLayer;
   readonly name: string;
   readonly value: string;
 }
 
 /** A button that adds one parameter to the filter, and removes it again. */
-function QuickFilter({ label, name, value }: QuickFilterProps) {
-  const { state, go } = useStore();
+function QuickFilter({ layer, name, value }: QuickFilterProps) {
+  const { state, go, offeredLayers } = useStore();
   const pairs = parseFilter(state.value.filter);
   const pressed = pairs.some(([other]) => other === name);
   const toggle = () => {
     const others = pairs.filter(([other]) => other !== name);
     go({ filter: formatFilter(pressed ? others : [...others, [name, value]]) });
   };
-  return <Button label={label} pressed={pressed} onClick={toggle} />;
+  if (!pressed && !offeredLayers.value[layer]) return null;
+  return <Button label={LAYER_TITLES[layer]} pressed={pressed} onClick={toggle} />;
 }
 
 /** The number of rows as text. There is no number before the first rows are loaded and after an error. */

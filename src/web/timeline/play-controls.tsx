@@ -138,7 +138,7 @@ function endText(direction: Direction, ms: number): string {
     : "There is no earlier incident since the history started.";
 }
 
-/** The incident as text. Both directions of a link count as one link. */
+/** The incident as text. Both directions of a cable count as one. */
 function describeIncident({ alarms, alarmCount, from }: Incident): string {
   const count = (resource: Alarm["resource"], event: Alarm["event"]) =>
     new Set(
@@ -149,8 +149,8 @@ function describeIncident({ alarms, alarmCount, from }: Incident): string {
   const parts = [
     [count("devices", "unavailable"), "device", "down"],
     [count("devices", "removed"), "device", "removed"],
-    [count("links", "inactive"), "link", "inactive"],
-    [count("links", "removed"), "link", "removed"],
+    [count("links", "inactive"), "cable", "down"],
+    [count("links", "removed"), "cable", "lost"],
   ] as const;
   const texts = parts.flatMap(([n, noun, state]) => (n > 0 ? [`${formatCount(n, noun)} ${state}`] : []));
   const more =

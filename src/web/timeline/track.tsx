@@ -1,11 +1,11 @@
-/** The track of the time line: bars for the number of changes over time, ticks with times, and the handles. */
+/** The track of the time line: bars for the number of changes over time, marks for faults and recoveries, times, and handles. */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import { isRevision, SPAN_MS, type TimeSpan, type ViewState } from "../data/view-state.ts";
-import { formatFullTime, formatShortTime, toTimestamp } from "../elements/format-time.ts";
+import { SPAN_MS, type TimeSpan, type ViewState } from "../data/view-state.ts";
+import { formatFullTime, formatMoment, formatShortTime, toTimestamp } from "../elements/format-time.ts";
 
 /** A handle this close to the right end, as a fraction of the range, counts as now. */
 const NOW_SHARE = 0.004;
@@ -53,7 +53,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
     handle: handles[name],
     range,
     valueMs: times[name] ?? range.toMs,
-    valueText: moment === undefined ? "now" : momentText(moment, times[name]),
+    valueText: moment === undefined ? "now" : formatMoment(moment, times[name]),
     draggedMs: dragged.value?.name === name ? dragged.value.ms : undefined,
     onGrab: (event: PointerEvent) => grab(name, event),
     onMove: (ms: number) => move(name, ms, true),
@@ -66,6 +66,12 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
       onPointerDown={(event) => grab("at", event)}
     >
       <Bars counts={data.value?.counts ?? []} />
+      {data.value && (
+        <>
+          <Marks words={["fault", "faults"]} numbers={data.value.faults} range={range} />
+          <Marks words={["recovery", "recoveries"]} numbers={data.value.recoveries} range={range} />
+        </>
+      )}
       <div
         class="before-history"
         title="Before the history starts"
@@ -85,15 +91,19 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
   );
 }
 
-/** The text of a moment. For a revision it contains the number and the time. */
-function momentText(moment: string, ms: number | undefined): string {
-  const time = ms === undefined ? [] : [formatFullTime(ms)];
-  return [...(isRevision(moment) ? [`revision ${moment}`] : []), ...time].join(", ");
-}
-
-const changesTitle = ({ counts, fromMs }: TimelineData): string => {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  return `${formatCount(total, "change")} since ${formatFullTime(fromMs)}`;
+const changesTitle = ({ counts, faults, recoveries, fromMs }: TimelineData): string => {
+  const total = (numbers: readonly number[], one: string, many?: string) =>
+    formatCount(
+      numbers.reduce((sum, count) => sum + count, 0),
+      one,
+      many,
+    );
+  const changes = [
+    total(counts, "change"),
+    total(faults, "fault"),
+    total(recoveries, "recovery", "recoveries"),
+  ];
+  return `${changes.join(", ")} since ${formatFullTime(fromMs)}`;
 };
 
 /** The bars of the track. Their height is logarithmic, so that one change is visible beside a thousand. */
@@ -109,6 +119,26 @@ function Bars({ counts }: { readonly counts: readonly number[] }) {
       })}
     </svg>
   );
+}
+
+interface MarksProps {
+  /** The noun in singular and plural. The plural is the class of the marks. */
+  readonly words: readonly [string, string];
+  readonly numbers: readonly number[];
+  readonly range: TimeRange;
+}
+
+/** A mark for each part of the range that has faults, or recoveries. It is at the end of the part, where they have all happened. */
+function Marks({ words, numbers, range: { fromMs, toMs } }: MarksProps) {
+  const name = words[1];
+  return numbers.flatMap((n, i) => {
+    if (n === 0) return [];
+    const share = (i + 1) / numbers.length;
+    const title = `${formatCount(n, ...words)} until ${formatShortTime(fromMs + share * (toMs - fromMs))}`;
+    return (
+      <span key={`${name}${i}`} class={`mark ${name}`} title={title} style={{ left: `${share * 100}%` }} />
+    );
+  });
 }
 
 function Tick({ share, range: { fromMs, toMs } }: { readonly share: number; readonly range: TimeRange }) {
@@ -137,7 +167,8 @@ interface HandleProps {
 function Handle(props: HandleProps) {
   const { range, valueMs } = props;
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = (range.toMs - range.fromMs) / 60;
+    // A moment in an address has whole seconds.
+    const step = Math.max(1000, (range.toMs - range.fromMs) / 60);
     const next = {
       ArrowLeft: valueMs - step,
       ArrowRight: valueMs + step,
@@ -214,11 +245,13 @@ interface TimeRange {
 export interface TimelineData extends TimeRange {
   /** The number of changes in each of `BUCKETS` equal parts of the range. */
   readonly counts: readonly number[];
+  readonly faults: readonly number[];
+  readonly recoveries: readonly number[];
 }
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;
-const MIN_RANGE_MS = 2 * 60_000;
+const MIN_RANGE_MS = 10_000;
 
 export function rangeOf(data: TimelineData | undefined): TimeRange {
   const toMs = Date.now();
@@ -237,7 +270,7 @@ const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
 
 /**
  * The number of changes over time, loaded again every few seconds; undefined until it is loaded. The range starts where
- * the history starts, because the time before it is empty, but is never shorter than two minutes.
+ * the history starts, because the time before it is empty, but is never shorter than ten seconds.
  */
 export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undefined> {
   const { client, network } = useStore();
@@ -252,11 +285,13 @@ export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undef
       const historyStartMs = data.peek()?.oldestMs ?? spanStartMs;
       const fromMs = Math.max(spanStartMs, Math.min(historyStartMs, toMs - MIN_RANGE_MS));
       const query = { from: new Date(fromMs), to: new Date(toMs) };
-      const { oldest, counts } = await client.timeline(BUCKETS, query, effect);
+      const { oldest, loaded, ...numbers } = await client.timeline(BUCKETS, query, effect);
       if (effect.signal.aborted) return;
-      data.value = { fromMs, toMs, oldestMs: oldest.time, counts };
-      const isMostlyEmpty = oldest.time > fromMs + (toMs - fromMs) / 2;
-      if (isMostlyEmpty && toMs - fromMs > MIN_RANGE_MS) await refresh();
+      const { counts, faults, recoveries } = numbers;
+      const isFirst = data.peek() === undefined;
+      data.value = { fromMs, toMs, oldestMs: oldest.time, counts, faults, recoveries };
+      // The first response says where the history starts.
+      if (isFirst && oldest.time > fromMs) await refresh();
     };
     // Failures are ignored, because the status in the bar shows that the connection is lost.
     const tryRefresh = () => void refresh().catch(() => {});

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
+import { device } from "../../../test/support/sample-network.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { devicesCutOffBy, findCutOff } from "./cut-off.ts";
+import type { PageNetwork } from "./page-network.ts";
+
+type Pairs = Parameters<typeof findCutOff>[1];
+
+function search(network: PageNetwork, lost: Pairs = []): string[] {
+  const steps = findCutOff(network, lost);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return [...value].sort();
+  }
+}
+
+/** The chain a – b – c – d with one host on `a` and one on `c`, where `d` is up. */
+function chain(): PageNetwork {
+  const network = sampleNetwork();
+  network.set({ resource: "devices", value: device("d") });
+  return network;
+}
+
+const setDown = (network: PageNetwork, id: string) =>
+  network.set({ resource: "devices", value: device(id, { available: false }) });
+
+test("what a device that is down separates from the largest part is cut off", () => {
+  const network = chain();
+  expect(search(network)).toEqual([]);
+  setDown(network, "b");
+  // Both parts have one host; the one with more devices is the largest.
+  expect(search(network)).toEqual(["a"]);
+  setDown(network, "c");
+  expect(search(network)).toEqual(["d"]);
+});
+
+test("inactive and lost cables cut off; what was never joined is separate", () => {
+  const network = chain();
+  network.set({ resource: "devices", value: device("e") });
+  expect(search(network)).toEqual([]);
+  for (const value of sampleCable("c/2", "d/1", { state: "INACTIVE" }))
+    network.set({ resource: "links", value });
+  expect(search(network)).toEqual(["d"]);
+  for (const id of ["c/2-d/1", "d/1-c/2"]) network.remove("links", id);
+  expect(search(network)).toEqual([]);
+  expect(search(network, [["c", "d"]])).toEqual(["d"]);
+  expect(search(network, [["e", "unknown"]])).toEqual([]);
+});
+
+test("the state is that of all networks of the same moment, and raises their version", () => {
+  const network = chain();
+  const copy = network.withHosts(new Map());
+  const version = copy.version;
+  setDown(network, "b");
+  network.setCutOff(new Set(["a"]));
+  expect(copy.version).toBeGreaterThan(version);
+  expect(["a", "b", "c"].map((id) => network.stateOf(network.devices.get(id) ?? device(id)))).toEqual([
+    "cut off",
+    "down",
+    "up",
+  ]);
+  expect(copy.stateOf(device("a"))).toBe("cut off");
+});
+
+test("devices that the service does not list are found behind the listed ones, not before the cause", () => {
+  const network = chain();
+  for (const value of sampleCable("d/2", "e/1")) network.set({ resource: "links", value });
+  network.set({ resource: "devices", value: device("e") });
+  setDown(network, "c");
+  network.setCutOff(new Set(["d", "e"]));
+  const problem = (deviceCount: number, link?: NetworkProblem["link"]): NetworkProblem => ({
+    id: "device-unavailable:c",
+    severity: "critical",
+    kind: "device-unavailable",
+    since: "2026-11-15T03:12:00.000Z",
+    resource: "devices",
+    devices: ["c"],
+    sources: [],
+    text: "",
+    cutOff: { devices: ["c", "d"], deviceCount, hostCount: 0 },
+    consequences: 0,
+    ...(link && { link }),
+  });
+  expect([...devicesCutOffBy(problem(2), network)]).toEqual(["c", "d"]);
+  expect([...devicesCutOffBy(problem(3), network)].sort()).toEqual(["c", "d", "e"]);
+});
