@@ -1,6 +1,7 @@
 /**
- * Makes the images of docs/map.md: the page on the simulated network, whose changes are the same in every run, at a fixed
- * revision where the view has a past. `npm run screenshots [FOLDER]`. Needs chromium. Fails if an image is too large.
+ * Makes the images of the README and of docs/map.md: the page on simulated networks of 50, 1,000 and 10,000 devices, whose
+ * changes are the same in every run, at a fixed revision. `npm run screenshots [FOLDER]`. Needs chromium. Fails if an image is
+ * too large.
  */
 import { join, resolve } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
@@ -21,11 +22,11 @@ const PHONE = {
   isMobile: true,
 } as const;
 
-const service = await startDemoService("devices=50,hosts=300,churn=2");
-const authorization = `Basic ${btoa(`${service.user.username}:${service.user.password}`)}`;
 const browser = await launchChromium();
+let service: Awaited<ReturnType<typeof startDemoService>>;
 
 async function get(path: string): Promise<Response> {
+  const authorization = `Basic ${btoa(`${service.user.username}:${service.user.password}`)}`;
   const response = await fetch(service.url + path, { headers: { authorization } });
   // On a busy machine the service sheds load.
   if (response.status === 503) return Bun.sleep(1000).then(() => get(path));
@@ -76,23 +77,50 @@ async function hoverCentre(page: Page): Promise<void> {
   await page.locator(".hover-card").waitFor();
 }
 
-try {
+/** Shoots pictures of a network, once it has the revision that they show. */
+async function withNetwork(size: string, take: () => Promise<void>): Promise<void> {
+  service = await startDemoService(size);
+  try {
+    await untilRevision();
+    await take();
+  } finally {
+    await service.stop();
+  }
+}
+
+async function untilRevision(): Promise<void> {
   while (Number((await get("/controller/v1/topology")).headers.get("gazetteer-revision")) < REVISION) {
     await Bun.sleep(200);
   }
+}
+
+const at = `at=${REVISION}&span=15min`;
+
+async function shootDetails(): Promise<void> {
   const [core, leaf, far] = [
     await device("lon1-core2"),
     await device("lon1-leaf3"),
     await device("fra1-acc4"),
   ];
-  const at = `at=${REVISION}&span=15min`;
-  await shoot("map", WIDE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
+  await shoot("device", WIDE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
   const spine = (await device("lon1-spine1")).slice("devices:".length);
   await shoot("cables", LIGHT, `/?camera=0,0,260,${spine}&${at}`, hoverCentre);
   await shoot("path", WIDE, `/?path=${leaf}&path=${far}&${at}`, shown(".panel .way li"));
   await shoot("changes", LIGHT, "/?changes=1&span=15min", shown(".changes li"));
   await shoot("phone", PHONE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
+}
+
+/** The whole network, as the page shows it at first. */
+const shootWhole = (name: string, detail: "devices" | "clusters") =>
+  shoot(name, WIDE, `/?${at}`, shown(`.map[data-detail="${detail}"]`));
+
+try {
+  await withNetwork("devices=50,hosts=300,churn=2", async () => {
+    await shootWhole("map", "devices");
+    await shootDetails();
+  });
+  await withNetwork("devices=1000,hosts=10000,churn=2", () => shootWhole("map-1000", "clusters"));
+  await withNetwork("devices=10000,hosts=100000,churn=2", () => shootWhole("map-10000", "clusters"));
 } finally {
   await browser.close();
-  await service.stop();
 }

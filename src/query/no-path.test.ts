@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
-import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
+import { assertProperty, COUNTS_CASES, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { runToEnd } from "../lib/steps.ts";
 import type { Link } from "../model/entity.ts";
 import { linkId } from "../model/ids.ts";
@@ -154,7 +154,7 @@ test(
       }),
       150,
     );
-    expect(found).toBeGreaterThan(20);
+    if (COUNTS_CASES) expect(found).toBeGreaterThan(20);
   },
   PROPERTY_TIMEOUT_MS,
 );

@@ -12,7 +12,7 @@ import {
   claimHistory,
 } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, pagesOf } from "../../test/support/claims.ts";
-import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
+import { assertProperty, COUNTS_CASES, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { expectReplayed, expectUndone } from "../../test/support/replay.ts";
 import type { ClaimChange } from "../model/claim.ts";
@@ -30,6 +30,7 @@ const settingsWith = (role: "intended" | "observed"): MergeSettings => ({
 
 const counts = { missing: 0, unplanned: 0, differs: 0, asIntended: 0 };
 afterAll(() => {
+  if (!COUNTS_CASES) return;
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
 });
 

@@ -7,7 +7,7 @@ import type { NetworkProblem } from "../../src/model/network-problem.ts";
 import { Problems } from "../../src/query/problems/problems.ts";
 import { History } from "../../src/view/history.ts";
 import { ClaimedNetwork } from "../support/claims.ts";
-import { assertProperty, PROPERTY_TIMEOUT_MS } from "../support/property.ts";
+import { assertProperty, COUNTS_CASES, PROPERTY_TIMEOUT_MS } from "../support/property.ts";
 import { openHarness } from "./harness.ts";
 import { commitPlanned, plannedDevice, plannedLink, plannedPort } from "./planned-network.ts";
 import { A, B, C, device, host, link, linkOf, noLink, PROBLEMS, read, TREE } from "./problem-network.ts";
@@ -284,7 +284,7 @@ test(
       }),
       40,
     );
-    expect(separated).toBeGreaterThan(10);
+    if (COUNTS_CASES) expect(separated).toBeGreaterThan(10);
   },
   PROPERTY_TIMEOUT_MS,
 );

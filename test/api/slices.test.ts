@@ -6,7 +6,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Scheduler } from "../../src/lib/scheduler.ts";
-import { runs } from "../support/property.ts";
+import { COUNTS_CASES, runs } from "../support/property.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, type Step, setDevice } from "./network.ts";
 import { anyListQuery, queryPath } from "./reference-query.ts";
@@ -125,7 +125,7 @@ test(
       ),
       { numRuns: runs(3) },
     );
-    expect(turns).toBeGreaterThan(300);
+    if (COUNTS_CASES) expect(turns).toBeGreaterThan(300);
   },
   PROPERTY_TIMEOUT_MS,
 );

@@ -16,6 +16,12 @@ export const PROPERTY_TIMEOUT_MS = FACTOR > 1 ? 7_200_000 : 600_000;
 /** The number of runs in place of the stated one. */
 export const runs = (stated: number): number => Math.ceil(stated * FACTOR);
 
+/**
+ * Whether what the runs have met by chance can be counted, because they are as many as stated: a property that never meets
+ * the case it is about would prove little.
+ */
+export const COUNTS_CASES = FACTOR >= 1;
+
 /** A failure is reported at once, with its seed and path: shrinking it would take minutes. */
 export async function assertProperty<T>(property: fc.IAsyncProperty<T>, stated: number): Promise<void> {
   await fc.assert(property, {

@@ -19,7 +19,7 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
-import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
+import { assertProperty, COUNTS_CASES, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
 import { expectReplayed, expectUndone } from "../../../test/support/replay.ts";
 import { shownBy } from "../../../test/support/view-contents.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
@@ -94,6 +94,7 @@ function expectSameSince({ before, after }: LogEntry): void {
 
 const counts = { joined: 0, missing: 0, unplanned: 0, differs: 0 };
 afterAll(() => {
+  if (!COUNTS_CASES) return;
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(5);
 });
 

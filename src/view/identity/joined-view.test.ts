@@ -18,7 +18,7 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
-import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
+import { assertProperty, COUNTS_CASES, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
 import { expectReplayed, expectUndone } from "../../../test/support/replay.ts";
 import { shownBy } from "../../../test/support/view-contents.ts";
 import type { Batch } from "../../log/log.ts";
@@ -58,6 +58,7 @@ const scenario = fc.record({
 
 const counts = { joined: 0, flagged: 0, renumbered: 0 };
 afterAll(() => {
+  if (!COUNTS_CASES) return;
   // Without these the comparison would prove little.
   expect(counts.joined).toBeGreaterThan(20);
   expect(counts.flagged).toBeGreaterThan(5);
