@@ -107,7 +107,13 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/architecture.test.ts": { load: 100, reason: "only reads files" },
 
   "test/peers/properties": { load: 80, reason: "manual clocks; free ports; temporary folders" },
-  "test/peers/web": { load: 100, peers: [DEBIAN], reason: "a browser; free ports; waits for conditions" },
+  "test/peers/web": {
+    load: 100,
+    workers: 2,
+    peers: [DEBIAN],
+    reason: "browsers, which leave little to others; free ports; waits for conditions",
+  },
+  "test/peers/docs": { load: 100, reason: "a folder of its own in dist/" },
   "test/peers/openapi": {
     load: 70,
     peers: [OPENAPI_TOOLS],
@@ -120,7 +126,8 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
   },
   "test/peers/cluster": {
-    load: 40,
+    load: 50,
+    workers: 2,
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },

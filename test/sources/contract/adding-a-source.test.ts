@@ -1,52 +1,21 @@
 /**
- * The code printed in docs/adding-a-source.md: copied into a copy of the service, it compiles, and the service reads a
- * network with it from a real server.
+ * The code printed in docs/adding-a-source.md: copied into a copy of the service, the service reads a network with it from a
+ * real server. That it compiles is a test of `npm run test:peers`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { basic } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
+import { copyWithExample, files, REGISTRY } from "./adding-a-source.ts";
 
-const root = join(import.meta.dir, "../../..");
-const page = readFileSync(join(root, "docs/adding-a-source.md"), "utf8");
-const REGISTRY = "src/sources/registry.ts";
 const MAX_LINES = 100;
-
-/** The blocks that begin with the path of their file. */
-const files = new Map(
-  [...page.matchAll(/^```ts\n\/\/ (src\/\S+)\n(.*?)^```$/gms)].map(([, path = "", code = ""]) => [
-    path,
-    code,
-  ]),
-);
 
 let copy = "";
 beforeAll(() => {
-  // Inside the repository, where the dependencies are found.
-  mkdirSync(join(root, "dist"), { recursive: true });
-  copy = mkdtempSync(join(root, "dist/adding-a-source-"));
-  for (const part of ["src", "docs", "package.json", "tsconfig.json", "openapi.json", "CHANGELOG.md"]) {
-    cpSync(join(root, part), join(copy, part), {
-      recursive: true,
-      filter: (path) => !/\.test\.tsx?$/.test(path),
-    });
-  }
-  for (const [path, code] of files) {
-    mkdirSync(dirname(join(copy, path)), { recursive: true });
-    writeFileSync(join(copy, path), path === REGISTRY ? withLines(code) : code);
-  }
+  copy = copyWithExample();
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
-
-/** The list of kinds with the printed lines: an import, and an entry. */
-function withLines(code: string): string {
-  const registry = readFileSync(join(root, REGISTRY), "utf8");
-  const [imported = "", entry = ""] = code.trimEnd().split("\n");
-  const list = "export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {\n";
-  expect(registry).toContain(list);
-  return registry.replace("import ", () => `${imported}\nimport `).replace(list, () => `${list}${entry}\n`);
-}
 
 test("is less than 100 lines", () => {
   expect([...files.keys()].sort()).toEqual([
@@ -56,20 +25,6 @@ test("is less than 100 lines", () => {
   ]);
   const lines = [...files.values()].flatMap((code) => code.trimEnd().split("\n"));
   expect(lines.length).toBeLessThan(MAX_LINES);
-});
-
-test("compiles with the strict settings of this project", async () => {
-  // Its files and what they import: the check of all types has the rest.
-  const project = join(copy, "tsconfig.page.json");
-  writeFileSync(
-    project,
-    JSON.stringify({ extends: "./tsconfig.json", include: [], files: [...files.keys()] }),
-  );
-  const child = Bun.spawn([join(root, "node_modules/.bin/tsc"), "--noEmit", "-p", project], {
-    stdout: "pipe",
-  });
-  const output = await new Response(child.stdout).text();
-  expect({ status: await child.exited, output }).toEqual({ status: 0, output: "" });
 });
 
 test("reads a network, follows it, drops bad records and survives a failure of its peer", async () => {

@@ -1,10 +1,10 @@
 /** Cables on the map: bundles, port names and speeds, the hover card, and what is loaded for them. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type BrowserTab, openTab, waitForUrlPart } from "./browser.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { type BrowserTab, openTab, waitForUrlPart } from "../../web/browser.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

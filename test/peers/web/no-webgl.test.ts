@@ -1,9 +1,9 @@
 /** A map that cannot be drawn says so, and why, instead of a blank or frozen map; it is drawn again when it can be. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { type BrowserTab, openTab } from "./browser.ts";
-import { createNetworkFile } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { type BrowserTab, openTab } from "../../web/browser.ts";
+import { createNetworkFile } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

@@ -1,13 +1,19 @@
 /** The settings of a cluster stand in its log, whatever the files of its nodes say; and what the command line can change. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
-import { readNodes } from "../../src/cluster/nodes.ts";
-import { type ClusterRequest, sendRequest } from "../../src/cluster/requests.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { readSecret } from "../../src/service/cluster/open-cluster.ts";
-import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, shortenLeases, type TestCluster, testNats } from "./service-nodes.ts";
+import { natsCluster } from "../../../src/cluster/nats/nats-cluster.ts";
+import { readNodes } from "../../../src/cluster/nodes.ts";
+import { type ClusterRequest, sendRequest } from "../../../src/cluster/requests.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { readSecret } from "../../../src/service/cluster/open-cluster.ts";
+import {
+  deviceId,
+  ServiceNode,
+  shortenLeases,
+  type TestCluster,
+  testNats,
+} from "../../cluster/service-nodes.ts";
+import { type NatsServers, startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
 const DIFFERS = /differs from the cluster's.*gazetteer cluster apply/g;
 const device = (id: number, hw: string) => ({ id: deviceId(id), hw });

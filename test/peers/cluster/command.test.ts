@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
-import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
-import { runCommand } from "../support/command.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, testNats } from "./service-nodes.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
+import type { ClusterOverview } from "../../../src/model/cluster-overview.ts";
+import { deviceId, ServiceNode, testNats } from "../../cluster/service-nodes.ts";
+import { runCommand } from "../../support/command.ts";
+import { startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
 const device = (id: number, hw: string) => ({ id: deviceId(id), hw });
 

@@ -1,10 +1,10 @@
 /** A node that NATS refuses for a while, or refuses a part of what it needs, goes on as soon as it may. */
 import { expect, test } from "bun:test";
-import { startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { openNode } from "./log-nodes.ts";
-import { deviceId, ServiceNode } from "./service-nodes.ts";
-import { writer } from "./writing.ts";
+import { openNode } from "../../cluster/log-nodes.ts";
+import { deviceId, ServiceNode } from "../../cluster/service-nodes.ts";
+import { writer } from "../../cluster/writing.ts";
+import { startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
 const user = (password: string, permissions = "") =>
   `accounts { GAZETTEER { jetstream: enabled, users: [{ user: node, password: "${password}"${permissions} }] } }`;

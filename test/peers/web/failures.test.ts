@@ -1,10 +1,10 @@
 /** What the page shows while the service fails, is slow, or no longer has the moment that is shown. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { audit } from "./audit.ts";
-import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { audit } from "../../web/audit.ts";
+import { type BrowserTab, eventually, openTab } from "../../web/browser.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

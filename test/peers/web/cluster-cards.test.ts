@@ -2,13 +2,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PALETTES } from "../../src/web/map/palette.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { type DrawnCard, overlaps, readTexts, recordCards, straying, takeFrames } from "./drawn-cards.ts";
-import { difference, parseColour, readPatches, showGraphOnly } from "./patches.ts";
+import { PALETTES } from "../../../src/web/map/palette.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { type BrowserTab, eventually, openTab } from "../../web/browser.ts";
+import {
+  type DrawnCard,
+  overlaps,
+  readTexts,
+  recordCards,
+  straying,
+  takeFrames,
+} from "../../web/drawn-cards.ts";
+import { difference, parseColour, readPatches, showGraphOnly } from "../../web/patches.ts";
 
 const hasChromium = needs("chromium");
 const path = join(temporaryFolder(), "network.json");

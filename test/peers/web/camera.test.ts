@@ -1,12 +1,12 @@
 /** A shared address: it restores the whole view, on another screen too, and what appears later moves nothing. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { leafId, startKnownHistory } from "./known-history.ts";
-import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "../../web/browser.ts";
+import { leafId, startKnownHistory } from "../../web/known-history.ts";
+import { changedPixelShare, screenshotMap } from "../../web/map-pixels.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PALETTES } from "../../src/web/map/palette.ts";
-import { startPrometheusPeer } from "../map/prometheus-peer.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { type Service, startService } from "../support/service.ts";
-import { audit } from "./audit.ts";
-import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { countPixelsOf } from "./map-pixels.ts";
-import { deviceId } from "./network-file.ts";
+import { PALETTES } from "../../../src/web/map/palette.ts";
+import { startPrometheusPeer } from "../../map/prometheus-peer.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { audit } from "../../web/audit.ts";
+import { type BrowserTab, eventually, openTab } from "../../web/browser.ts";
+import { countPixelsOf } from "../../web/map-pixels.ts";
+import { deviceId } from "../../web/network-file.ts";
 
 const HOSTILE_NAME = 'javascript:alert(1)//"><img src=x>\u202E/../@evil.example';
 const DEVICES = [

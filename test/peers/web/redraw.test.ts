@@ -1,11 +1,11 @@
 /** What a live change costs the map: only what changed is encoded again. */
 import { expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type BrowserTab, openTab } from "./browser.ts";
-import { counters } from "./map-counters.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { type BrowserTab, openTab } from "../../web/browser.ts";
+import { counters } from "../../web/map-counters.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 

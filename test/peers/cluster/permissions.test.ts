@@ -2,21 +2,21 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectNats } from "../../src/cluster/nats/nats-client.ts";
-import { clusterNames, natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
-import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
-import { readNodes } from "../../src/cluster/nodes.ts";
-import { sendRequest } from "../../src/cluster/requests.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { natsCredentials } from "../support/nats-credentials.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { openNode } from "./log-nodes.ts";
-import { deviceId, ServiceNode } from "./service-nodes.ts";
-import { writer } from "./writing.ts";
+import { connectNats } from "../../../src/cluster/nats/nats-client.ts";
+import { clusterNames, natsCluster } from "../../../src/cluster/nats/nats-cluster.ts";
+import { ClusterSecret } from "../../../src/cluster/nats/sealed.ts";
+import { readNodes } from "../../../src/cluster/nodes.ts";
+import { sendRequest } from "../../../src/cluster/requests.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { openNode } from "../../cluster/log-nodes.ts";
+import { deviceId, ServiceNode } from "../../cluster/service-nodes.ts";
+import { writer } from "../../cluster/writing.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { natsCredentials } from "../../support/nats-credentials.ts";
+import { startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
-const PAGE = join(import.meta.dir, "..", "..", "docs", "cluster.md");
+const PAGE = join(import.meta.dir, "..", "..", "..", "docs", "cluster.md");
 const SECRET = "a secret of the cluster";
 const NAMES = clusterNames("default");
 

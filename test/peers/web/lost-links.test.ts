@@ -1,12 +1,12 @@
 /** Links that are gone, on the map: drawn where they were, explained, and away when they are acknowledged or back. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { download } from "./download.ts";
-import { measureDrawnPixels } from "./map-pixels.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "../../web/browser.ts";
+import { download } from "../../web/download.ts";
+import { measureDrawnPixels } from "../../web/map-pixels.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { type BrowserTab, eventually, openTab } from "../../web/browser.ts";
+import { changedPixelShare, screenshotMap } from "../../web/map-pixels.ts";
 
 const hasChromium = needs("chromium");
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-layout-"));

@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { createCertificates } from "../support/certificates.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { natsServerVersion, startNatsServers } from "../support/nats-servers.ts";
-import { deviceId, ServiceNode } from "./service-nodes.ts";
+import { deviceId, ServiceNode } from "../../cluster/service-nodes.ts";
+import { createCertificates } from "../../support/certificates.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { natsServerVersion, startNatsServers } from "../../support/nats-servers.ts";
 
-const PAGE = readFileSync(join(import.meta.dir, "..", "..", "docs", "cluster.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "cluster.md"), "utf8");
 
 /** The block of the page that a comment marks. */
 function block(mark: string): string {

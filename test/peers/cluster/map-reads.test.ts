@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { waitForReaders } from "../service/start-with-readers.ts";
-import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { deviceId, ServiceNode } from "./service-nodes.ts";
+import { deviceId, ServiceNode } from "../../cluster/service-nodes.ts";
+import { waitForReaders } from "../../service/start-with-readers.ts";
+import { type NatsServers, startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
 const SWITCHES = 8;
 

@@ -1,10 +1,10 @@
 /** Paths on the page: by keyboard and by a click, all shortest ones with their ports, in the past, and why there is none. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { audit } from "./audit.ts";
-import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { audit } from "../../web/audit.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "../../web/browser.ts";
+import { createNetworkFile, deviceId } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();

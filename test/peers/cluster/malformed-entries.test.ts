@@ -1,10 +1,10 @@
 /** What somebody else writes into the buckets of a cluster is ignored, and counted once by its place. */
 import { expect, test } from "bun:test";
 import { Kvm } from "@nats-io/kv";
-import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
-import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, shortenLeases, testNats } from "./service-nodes.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
+import { deviceId, ServiceNode, shortenLeases, testNats } from "../../cluster/service-nodes.ts";
+import { startNatsServers } from "../../support/nats-servers.ts";
+import { until } from "../../support/until.ts";
 
 const COUNTED = /^gazetteer_cluster_foreign_messages_total\{place="(leases|nodes|users)"\} (\d+)$/gm;
 

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { audit } from "./audit.ts";
-import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
-import { createNetworkFile, deviceId, MARKUP_NAME } from "./network-file.ts";
+import { needs } from "../../support/needs.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { audit } from "../../web/audit.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "../../web/browser.ts";
+import { changedPixelShare, screenshotMap } from "../../web/map-pixels.ts";
+import { createNetworkFile, deviceId, MARKUP_NAME } from "../../web/network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();
