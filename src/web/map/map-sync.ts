@@ -157,6 +157,7 @@ export class MapSync {
     this.#highlightsKey = highlightsKey;
     this.map.show({
       network,
+      observed: this.#store.network.peek(),
       highlights: this.#highlights,
       expanded: new Set(expanded),
       at: this.#portsAt,

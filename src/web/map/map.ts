@@ -107,8 +107,10 @@ export class NetworkMap {
   }
 
   show(content: MapContent): void {
+    const { network, observed, pinned, listedLost } = content;
+    // Devices that are only planned get places beside the others, so that the map is the same with a plan and without.
+    if (!this.#content && observed) this.#layout.update({ network: observed, pinned, lost: listedLost });
     this.#content = content;
-    const { network, pinned, listedLost } = content;
     this.#layout.update({ network, pinned, lost: listedLost });
     this.#update.request();
   }
@@ -417,6 +419,8 @@ const deviceAreas = (devices: Iterable<DeviceItem>): InsetArea[] =>
 /** The content that the map draws. */
 interface MapContent {
   readonly network: PageNetwork;
+  /** The network without what is only planned. */
+  readonly observed: PageNetwork | undefined;
   readonly highlights: Highlights;
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;

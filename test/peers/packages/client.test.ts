@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildClient } from "../../scripts/build-client.ts";
-import { needs } from "../support/needs.ts";
-import { records, startFakeService, streamResponse, textResponse } from "./fake-service.ts";
+import { buildClient } from "../../../scripts/build-client.ts";
+import { records, startFakeService, streamResponse, textResponse } from "../../client/fake-service.ts";
+import { needs } from "../../support/needs.ts";
 
-const root = join(import.meta.dir, "..", "..");
+const root = join(import.meta.dir, "..", "..", "..");
 let folder = "";
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ test("its types compile in a program without the types of Bun", () => {
 });
 
 test("it parses the response of a list", async () => {
-  const module: typeof import("../../src/client/client.ts") = await import(join(folder, "client.js"));
+  const module: typeof import("../../../src/client/client.ts") = await import(join(folder, "client.js"));
   const service = await startFakeService(
     textResponse('{"links":[{"id":"x"}]}', { "gazetteer-revision": "3", etag: '"x"' }),
   );

@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../support/folder.ts";
-import { basic } from "../support/service.ts";
-import { until } from "../support/until.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { basic } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
+const ROOT = join(import.meta.dir, "..", "..", "..");
 const CREDENTIALS = "reader:secret";
 
 /** Packs and unpacks the package, with the dependencies of this repository. Returns its folder. */
