@@ -9,9 +9,11 @@ import { launchChromium } from "../test/web/chromium.ts";
 import { startDemoService } from "../test/web/demo-service.ts";
 
 const folder = resolve(process.argv[2] ?? join(import.meta.dir, "../docs/images"));
-const MAX_BYTES = 200_000;
+const MAX_BYTES = 300_000;
 /** The revision that is shown: late enough for something to be down. */
 const REVISION = 30;
+/** The number of critical problems that a large network has when it is shown. */
+const MIN_PROBLEMS = 4;
 
 const WIDE = { viewport: { width: 1120, height: 700 }, colorScheme: "dark" } as const;
 const LIGHT = { ...WIDE, colorScheme: "light" } as const;
@@ -77,11 +79,10 @@ async function hoverCentre(page: Page): Promise<void> {
   await page.locator(".hover-card").waitFor();
 }
 
-/** Shoots pictures of a network, once it has the revision that they show. */
+/** Shoots pictures of a network. */
 async function withNetwork(size: string, take: () => Promise<void>): Promise<void> {
   service = await startDemoService(size);
   try {
-    await untilRevision();
     await take();
   } finally {
     await service.stop();
@@ -110,17 +111,23 @@ async function shootDetails(): Promise<void> {
   await shoot("phone", PHONE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
 }
 
-/** The whole network, as the page shows it at first. */
-const shootWhole = (name: string, detail: "devices" | "clusters") =>
-  shoot(name, WIDE, `/?${at}`, shown(`.map[data-detail="${detail}"]`));
+/** The whole network of a large size, live, once it is loaded and some of its cards have faults. */
+async function shootCards(name: string): Promise<void> {
+  const problems = async () =>
+    (await (await get("/controller/v1/topology/problems?causedBy=&severity=critical&limit=50")).json())
+      .problems;
+  while ((await problems()).length < MIN_PROBLEMS) await Bun.sleep(500);
+  await shoot(name, WIDE, "/?span=15min", shown('.map[data-detail="clusters"]'));
+}
 
 try {
   await withNetwork("devices=50,hosts=300,churn=2", async () => {
-    await shootWhole("map", "devices");
+    await untilRevision();
+    await shoot("map", WIDE, `/?${at}`, shown('.map[data-detail="devices"]'));
     await shootDetails();
   });
-  await withNetwork("devices=1000,hosts=10000,churn=2", () => shootWhole("map-1000", "clusters"));
-  await withNetwork("devices=10000,hosts=100000,churn=2", () => shootWhole("map-10000", "clusters"));
+  await withNetwork("devices=1000,hosts=10000,churn=3", () => shootCards("map-1000"));
+  await withNetwork("devices=10000,hosts=100000,churn=10", () => shootCards("map-10000"));
 } finally {
   await browser.close();
 }

@@ -113,8 +113,9 @@ export class ClusterScene {
     const matchCount = emphases.filter(({ highlighted }) => highlighted !== false).length;
     const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
     const marked = markCount > 0 ? [`${markCount} ${highlights.markWord}`] : [];
-    const isDown = downCount + downInside > 0;
-    const tone = isDown ? "down" : cutOffCount > 0 ? "warning" : matchCount > 0 ? "node" : "dimmed";
+    // A cable that is down is often one of many, so that a card is red only where a device is down.
+    const isWarning = cutOffCount + downInside > 0;
+    const tone = downCount > 0 ? "down" : isWarning ? "warning" : matchCount > 0 ? "node" : "dimmed";
     this.cards.set(node, {
       cluster,
       ...boundsOfBox(box),
@@ -131,7 +132,7 @@ export class ClusterScene {
       shape: SHAPES.card,
       symbol: isWhole ? SYMBOLS.cross : SYMBOLS.none,
       ring: RINGS[isSelected ? "thick" : emphases.some(({ onPath }) => onPath) ? "thin" : "none"],
-      dashed: tone === "warning" ? 1 : 0,
+      dashed: tone === "warning" && cutOffCount > 0 ? 1 : 0,
       color: palette[tone],
       fill: palette[`${tone}Fill`],
     });
