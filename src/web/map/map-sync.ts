@@ -135,7 +135,9 @@ export class MapSync {
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
     const hasChanged = (...keys: (keyof MapInput)[]) => keys.some((key) => previous?.[key] !== input[key]);
     const { pinned, arrangement } = input;
-    if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
+    const isCompleted = previous?.network?.isPartial && previous.network !== network;
+    // A move of the user that is not in the address yet would be undone.
+    if (isCompleted && this.#cameraTimer === undefined) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
     const isMarkedAnew = hasChanged("network", "drift", "path", "problem", "chosen");
@@ -201,6 +203,7 @@ export class MapSync {
   #saveCameraLater(): void {
     clearTimeout(this.#cameraTimer);
     this.#cameraTimer = setTimeout(() => {
+      this.#cameraTimer = undefined;
       const camera = this.map.savedCamera();
       this.map.loadPortsInView();
       if (!camera) return;
