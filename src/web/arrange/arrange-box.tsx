@@ -57,12 +57,14 @@ function PinButtons({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   const chosen = arranging.chosen.value;
   const choice = chosen.size > 0 ? ` ${chosen.size} chosen.` : "";
   const toMove = devicesToMove(store);
-  const areAllPinned = toMove.every((id) => pinOf(arrangement, id));
+  const pinned = arranging.pinned.value;
+  const areAllPinned = toMove.every((id) => pinned.has(id));
   return (
     <>
       <p role="status">
         {`${formatCount(arrangement.pins?.length ?? 0, "device")} pinned.${choice}${place}`}
-        {arranging.isLost.value && " The storage of this browser is full: the last change is not kept."}
+        {arranging.isLost.value &&
+          " The last change is not kept: the storage of this browser is full, or more than 10,000 devices are pinned."}
       </p>
       <div class="actions">
         {toMove.length > 0 && (

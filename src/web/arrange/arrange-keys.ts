@@ -9,7 +9,7 @@ import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import type { MapPoint } from "../map/geometry.ts";
 import type { ArrangeHandlers } from "../map/interaction.ts";
 import type { NetworkMap } from "../map/map.ts";
-import { pinDevices, pinOf, unpinDevices } from "./arrangement.ts";
+import { pinDevices, unpinDevices } from "./arrangement.ts";
 import { NO_DEVICES } from "./arranging.ts";
 
 /** The step of an arrow key in map units; with Shift it is a tenth. */
@@ -74,8 +74,9 @@ export function nameDevices(store: PageStore, devices: readonly string[]): strin
 export function togglePins(store: PageStore, map: NetworkMap | null, devices: readonly string[]): void {
   const { arranging } = store;
   const arrangement = arranging.shown.peek();
+  const pinned = arranging.pinned.peek();
   const text = `${nameDevices(store, devices)} ${devices.length === 1 ? "is" : "are"}`;
-  if (devices.every((device) => pinOf(arrangement, device))) {
+  if (devices.every((device) => pinned.has(device))) {
     arranging.change(unpinDevices(arrangement, devices));
     store.notify(`${text} no longer pinned`);
     return;
@@ -118,11 +119,15 @@ function keysFor(
   const share = shiftKey ? 0.1 : 1;
   const move = (dx: number, dy: number) => () => moveDevices(dx * STEP.x * share, dy * STEP.y * share);
   const moveDevices = (x: number, y: number) => {
-    const places = placesOf(devices, map);
-    const arrangement = arranging.shown.peek();
+    const pinned = arranging.pinned.peek();
     // A pin is where the last key put it, also before the layout has followed.
-    const pinned = new Map(Array.from(places, ([id, place]) => [id, pinOf(arrangement, id) ?? place]));
-    arranging.change(pinDevices(arrangement, moved(pinned, { x, y })), `keys ${devices.join(" ")}`);
+    const places = placesOf(devices, {
+      positionOf: (device) => pinned.get(device) ?? map?.positionOf(device),
+    });
+    arranging.change(
+      pinDevices(arranging.shown.peek(), moved(places, { x, y })),
+      `keys ${devices.join(" ")}`,
+    );
   };
   return {
     u: () => undo(store),

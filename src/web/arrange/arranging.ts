@@ -195,6 +195,7 @@ function readViews(): readonly MapView[] {
 
 /** Returns false when the browser does not store it: it is too large, there is no space, or storage is disabled. */
 const keepArrangement = (arrangement: Arrangement): boolean =>
+  checkArrangement(arrangement).ok &&
   write(
     ARRANGEMENT_KEY,
     Object.keys(arrangement).length === 0 ? "" : JSON.stringify(arrangement),

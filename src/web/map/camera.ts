@@ -134,9 +134,8 @@ export class MapCamera {
   }
 
   animateTo(target: CameraPosition): void {
-    this.#stop();
     this.#places = [];
-    this.#animate(target);
+    this.moveByItself(target);
   }
 
   #stop(): void {

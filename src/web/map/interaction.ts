@@ -168,12 +168,26 @@ export class MapInteraction {
     if (devices.length === 0) return undefined;
     const start = this.#camera.projection().toMap(point);
     let move: ((distance: MapPoint) => void) | undefined;
+    let frame = 0;
     const follow = (pixel: MapPoint) => {
+      frame = 0;
       move ??= arrange.startMove(devices);
       const { x, y } = this.#camera.projection().toMap(pixel);
       move({ x: x - start.x, y: y - start.y });
     };
-    return { onMove: follow, onEnd: follow, onCancel: () => undefined };
+    let last = point;
+    return {
+      // Once per frame, because all devices of a site may move.
+      onMove: (pixel) => {
+        last = pixel;
+        frame ||= requestAnimationFrame(() => follow(last));
+      },
+      onEnd: (pixel) => {
+        cancelAnimationFrame(frame);
+        follow(pixel);
+      },
+      onCancel: () => undefined,
+    };
   }
 
   /** The devices that a drag from the point moves: a device, or those of a site whose title or card is there. */

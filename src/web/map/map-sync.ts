@@ -21,6 +21,8 @@ import { type CutCable, layerMarks, lostCables, problemMarks } from "./marks.ts"
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
+/** How long the first map waits for the list of problems. */
+const MAX_PROBLEMS_WAIT_MS = 3000;
 
 const NO_GROUPS: readonly GroupBox[] = [];
 
@@ -73,6 +75,8 @@ export class MapSync {
   /** The action on the camera after the next layout, which may move the device that the camera's position is relative to. */
   #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
+  #problemsTimer: ReturnType<typeof setTimeout> | undefined;
+  #problemsDeadline: number | undefined;
   /** The neighbourhood, path or problem, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
   #selectionKey: string | undefined;
@@ -119,7 +123,7 @@ export class MapSync {
     const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
     // The first layout uses the lost links, so that a page that is opened during an outage shows the map of before.
-    if (!this.#highlights && input.problemIsLoading) return;
+    if (!this.#highlights && input.problemIsLoading && this.#waitsForProblems()) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
       this.#cameraKey = cameraKey;
@@ -172,6 +176,16 @@ export class MapSync {
     });
     // Waits until the other components are rendered, because a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
+  }
+
+  /** Whether the list of problems is still waited for. It may take long, and a map without it is better than none. */
+  #waitsForProblems(): boolean {
+    this.#problemsDeadline ??= performance.now() + MAX_PROBLEMS_WAIT_MS;
+    const waitMs = this.#problemsDeadline - performance.now();
+    if (waitMs <= 0) return false;
+    clearTimeout(this.#problemsTimer);
+    this.#problemsTimer = setTimeout(() => this.#input && this.update(this.#input), waitMs);
+    return true;
   }
 
   /** The first cable of a bundle, or the one after the selected cable, so that each click selects another one. */
