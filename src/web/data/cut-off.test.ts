@@ -1,6 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
 import { device } from "../../../test/support/sample-network.ts";
+import { finish } from "../../../test/support/scene-input.ts";
 import { UnionFind } from "../../lib/union-find.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { devicesCutOffBy, findCutOff } from "./cut-off.ts";
@@ -8,13 +9,8 @@ import type { PageNetwork } from "./page-network.ts";
 
 type Pairs = Parameters<typeof findCutOff>[1];
 
-function search(network: PageNetwork, lost: Pairs = []): string[] {
-  const steps = findCutOff(network, lost);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return [...value].sort();
-  }
-}
+const search = (network: PageNetwork, lost: Pairs = []): string[] =>
+  [...finish(findCutOff(network, lost))].sort();
 
 /** The chain a – b – c – d with one host on `a` and one on `c`, where `d` is up. */
 function chain(): PageNetwork {
