@@ -1,10 +1,14 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { sampleNetwork } from "../../../test/support/page-network.ts";
 import { runs } from "../../../test/support/property.ts";
-import { finish } from "../../../test/support/scene-input.ts";
-import { cardBoxes, clusterLineStyle } from "./cluster-scene.ts";
+import { finish, sceneInput } from "../../../test/support/scene-input.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
+import { ClusterScene, cardBoxes, clusterLineStyle } from "./cluster-scene.ts";
+import { DeviceScene } from "./device-scene.ts";
+import { createHighlights } from "./highlights.ts";
 import { PALETTES } from "./palette.ts";
-import { STROKES } from "./style.ts";
+import { type Mark, STROKES } from "./style.ts";
 
 /** Somewhat less than the space of one device. */
 const [MIN_WIDTH, MIN_HEIGHT] = [75, 54];
@@ -90,4 +94,43 @@ test("two clusters at one place have the space of one; those that overlap a litt
     [450, 300],
     [1150, 300],
   ]);
+});
+
+describe("the card of a cluster", () => {
+  /** The devices `a` to `d`, of which `d` is down, and those of them that are only planned. */
+  function cardWith(planned: string[]) {
+    const network = sampleNetwork();
+    const marks = {
+      devices: new Map(planned.map((id): [string, Mark] => [id, "missing"])),
+      cables: new Map(),
+      word: "not as planned",
+    };
+    const input = sceneInput(network, {
+      highlights: createHighlights(network, DEFAULT_STATE, planned.length > 0 ? marks : undefined),
+    });
+    const [devices, clusters] = [new DeviceScene(), new ClusterScene()];
+    const changes = finish(devices.update(input));
+    finish(clusters.update(input, devices.clusters, devices, changes));
+    const [card] = clusters.cards.values();
+    return card && { count: card.count, faults: card.faults, tone: card.tone };
+  }
+
+  test("counts its devices and those that are down", () => {
+    expect(cardWith([])).toEqual({ count: "4", faults: ["1 down"], tone: "down" });
+  });
+  test("counts devices that are only planned among those that are not as planned, and nowhere else", () => {
+    expect(cardWith(["a"])).toEqual({ count: "3", faults: ["1 not as planned", "1 down"], tone: "down" });
+    expect(cardWith(["a", "b", "c"])).toEqual({
+      count: "1",
+      faults: ["3 not as planned", "down"],
+      tone: "down",
+    });
+  });
+  test("is there when all its devices are only planned", () => {
+    expect(cardWith(["a", "b", "c", "d"])).toEqual({
+      count: "0",
+      faults: ["4 not as planned"],
+      tone: "node",
+    });
+  });
 });

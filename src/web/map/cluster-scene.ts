@@ -102,14 +102,15 @@ export class ClusterScene {
       return;
     }
     const emphases = devices.map((device) => highlights.device(device));
-    // A device that is only planned is neither up nor down.
-    const states = devices.map((device, i) => emphases[i]?.mark !== "missing" && network.stateOf(device));
+    // A device that is only planned is neither up nor down, and is counted only among those that are not as planned.
+    const present = devices.filter((_, i) => emphases[i]?.mark !== "missing");
+    const states = present.map((device) => network.stateOf(device));
     const [downCount, cutOffCount] = [countOf(states, "down"), countOf(states, "cut off")];
     const downInside = this.#downInside.get(index) ?? 0;
-    const isWhole = downCount + cutOffCount === devices.length;
+    const isWhole = present.length > 0 && downCount + cutOffCount === present.length;
     const faults = [
-      ...(downCount > 0 ? [downCount === devices.length ? "down" : `${downCount} down`] : []),
-      ...(cutOffCount > 0 ? [cutOffCount === devices.length ? "cut off" : `${cutOffCount} cut off`] : []),
+      ...(downCount > 0 ? [downCount === present.length ? "down" : `${downCount} down`] : []),
+      ...(cutOffCount > 0 ? [cutOffCount === present.length ? "cut off" : `${cutOffCount} cut off`] : []),
       ...(downInside > 0 ? [`${formatCount(downInside, "cable")} down`] : []),
     ];
     const dims = emphases.some(({ highlighted }) => highlighted !== undefined);
@@ -123,7 +124,7 @@ export class ClusterScene {
       cluster,
       ...boundsOfBox(box),
       name: cluster.shortName,
-      count: dims && markCount === 0 ? `${matchCount} of ${devices.length}` : String(devices.length),
+      count: dims && markCount === 0 ? `${matchCount} of ${present.length}` : String(present.length),
       faults: [...marked, ...faults],
       tone,
     });
