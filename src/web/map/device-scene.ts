@@ -100,7 +100,10 @@ export class DeviceScene {
       const moved = !known || !isSamePosition(known, position);
       if (moved) this.#place(device.id, known, position);
       const item = this.devices.get(device.id);
-      const isSame = item?.device === device && item.role === roleOf(device, input);
+      const isSame =
+        item?.device === device &&
+        item.role === roleOf(device, input) &&
+        item.cutOffCount === cutOffCountOf(device, input);
       if (isSame && !all && !moved) continue;
       clusters.add(position.cluster);
       if (item && !isNamedAlike(item.device, device)) this.clusters.touch(position.cluster);
@@ -128,7 +131,8 @@ export class DeviceScene {
   #setDevice(device: Device, position: MapPosition, input: SceneInput): void {
     const emphasis = input.highlights.device(device);
     const role = roleOf(device, input);
-    this.devices.set(device.id, { device, position, emphasis, role });
+    const cutOffCount = cutOffCountOf(device, input);
+    this.devices.set(device.id, { device, position, emphasis, role, cutOffCount });
     const style = deviceStyle(device, emphasis, role, input.palette);
     const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: DEVICE_SIZE, ...style });
     this.scene.nodes.set(device.id, levelOf(emphasis, device.available && role === undefined), words);
@@ -183,6 +187,9 @@ function roleOf({ id, available }: Device, { network, causes }: SceneInput): Fau
   return network.cutOff.ids.has(id) ? "cut-off" : undefined;
 }
 
+const cutOffCountOf = ({ id, available }: Device, { causes }: SceneInput): number =>
+  available ? 0 : (causes.devices.get(id) ?? 0);
+
 const isSamePosition = (p: MapPosition, q: MapPosition): boolean =>
   p === q || (p.x === q.x && p.y === q.y && p.cluster === q.cluster);
 
@@ -214,6 +221,8 @@ export interface DeviceItem {
   readonly position: MapPosition;
   readonly emphasis: Emphasis;
   readonly role: FaultRole | undefined;
+  /** The number of devices that it cuts off, itself included; 0 if it is not the cause of a fault. */
+  readonly cutOffCount: number;
 }
 
 export interface BundleItem {

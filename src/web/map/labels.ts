@@ -81,13 +81,12 @@ const selectedLabel = (label: Label, { location }: Host, { palette, portName }: 
 });
 
 function deviceLabel(
-  { device, position, emphasis, role }: DeviceItem,
+  { device, position, emphasis, role, cutOffCount }: DeviceItem,
   cluster: MapCluster | undefined,
-  { network, palette, causes }: SceneInput,
+  { network, palette }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;
   const down = !device.available;
-  const cutOffCount = causes.devices.get(device.id) ?? 0;
   const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
     nodeId: device.id,
@@ -96,7 +95,7 @@ function deviceLabel(
     size: 1,
     text: deviceName(device).slice(cluster?.namePrefix.length ?? 0),
     // A device that is down cuts off at least itself.
-    detail: role === "cut-off" ? "cut off" : down && cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
+    detail: role === "cut-off" ? "cut off" : cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
     priority: network.cablesOf(device.id).length + (selected ? 2 : bold ? 1 : 0) * EMPHASIS_PRIORITY,
     bold,
     // The background of a cluster with one device is too small for a name.
