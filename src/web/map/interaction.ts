@@ -6,7 +6,7 @@ import type { MapCamera } from "./camera.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
 import type { BundleItem, LostItem } from "./device-scene.ts";
 import { hostIdOf, isHostNode } from "./device-scene.ts";
-import { type Bounds, boundsOf, containsBounds, type MapPoint } from "./geometry.ts";
+import { type Bounds, boundsOf, containsBounds, containsPoint, type MapPoint } from "./geometry.ts";
 import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
 import type { MapCluster } from "./map-clusters.ts";
@@ -207,9 +207,7 @@ export class MapInteraction {
     if (cards) return [...cards].flatMap((card) => (containsBounds(box, card) ? card.cluster.deviceIds : []));
     return this.#map
       .labels()
-      .flatMap(({ nodeId, x, y }) =>
-        !isHostNode(nodeId) && containsBounds(box, boundsOf([{ x, y }])) ? [nodeId] : [],
-      );
+      .flatMap(({ nodeId, x, y }) => (!isHostNode(nodeId) && containsPoint(box, { x, y }) ? [nodeId] : []));
   }
 }
 
