@@ -122,7 +122,7 @@ export interface Label {
   readonly size: number;
   readonly priority: number;
   readonly bold?: boolean;
-  /** The smallest spacing of devices at which the label is drawn, if not the default. */
+  /** The smallest spacing of devices at which the label is drawn, if not `NAMED_SPACING_PX`. */
   readonly minSpacingPx?: number;
   /** Whether the label is drawn at every zoom, if it does not overlap another one. */
   readonly atEveryZoom?: boolean;
@@ -132,7 +132,8 @@ export interface Label {
 const CELL_PX = 6;
 const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
-const DEFAULT_MIN_SPACING_PX = 34;
+/** The smallest spacing of devices at which their names are drawn. */
+export const NAMED_SPACING_PX = 34;
 const HOST_COUNT_MIN_SPACING_PX = 44;
 const MAX_CACHED_WIDTHS = 50_000;
 const FONT = '11px system-ui, "Segoe UI", sans-serif';
@@ -176,7 +177,7 @@ export function drawLabels(
   let drawnCount = 0;
   for (const label of labels) {
     const isHovered = label.nodeId === hoveredNodeId;
-    const hasSpace = spacingPx >= (label.minSpacingPx ?? DEFAULT_MIN_SPACING_PX) && drawnCount <= MAX_LABELS;
+    const hasSpace = spacingPx >= (label.minSpacingPx ?? NAMED_SPACING_PX) && drawnCount <= MAX_LABELS;
     if (!label.atEveryZoom && !isHovered && !hasSpace) continue;
     const [x, nodeY] = [projection.x(label.x), projection.y(label.y)];
     if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;
