@@ -15,7 +15,7 @@ import { createScene, type Scene } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { Clusters, type MapPosition } from "./map-clusters.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import {
@@ -208,7 +208,7 @@ export interface SceneInput {
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
   readonly overlay: LinkOverlay | undefined;
-  readonly lost: readonly CutCable[];
+  readonly lost: readonly LostCableMark[];
   readonly causes: FaultCauses;
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
@@ -340,7 +340,7 @@ function ringPoints(centre: MapPoint, count: number): MapPoint[] {
 const LOST_PREFIX = "lost ";
 
 export interface LostItem {
-  readonly lost: CutCable;
+  readonly lost: LostCableMark;
   readonly route: Float64Array | undefined;
   /** The positions of the devices with the lower and the higher id. */
   readonly ends: readonly [MapPosition, MapPosition];
@@ -397,7 +397,7 @@ export class LostLines {
  * or the plan draws it. Also undefined when one of the devices is not drawn.
  */
 function itemOf(
-  lost: CutCable,
+  lost: LostCableMark,
   { network, routes }: SceneInput,
   devices: ReadonlyMap<string, DeviceItem>,
 ): LostItem | undefined {
@@ -412,7 +412,7 @@ const isSameLine = (p: LostItem, q: LostItem): boolean =>
   p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
 
 /** The style of a lost link, which is never dimmed, because it is an alarm. */
-const lostStyle = ({ isChosen, isCause }: CutCable, palette: Palette) => ({
+const lostStyle = ({ isChosen, isCause }: LostCableMark, palette: Palette) => ({
   stroke: STROKES.dashed,
   sign: LINE_SIGNS.cross,
   color: palette.down,

@@ -10,14 +10,14 @@ import { type Bounds, boundsOf, containsBounds, containsPoint, type MapPoint } f
 import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
 import type { MapCluster } from "./map-clusters.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
 import { DOUBLE_CLICK_MS, type DragHandlers, listenToPointers } from "./pointer.ts";
 
 /** The entity under the pointer: a device, a host, or a line with its bundle or its lost link. */
 interface MapTarget {
   readonly ref: EntityRef;
   readonly bundle?: Bundle;
-  readonly lost?: CutCable;
+  readonly lost?: LostCableMark;
 }
 
 /** The entity under the pointer, with the position of the pointer in pixels. */

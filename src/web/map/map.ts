@@ -31,7 +31,7 @@ import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
 import { composePng, createDrawing, type DrawingFacts, type PictureOptions } from "./map-export.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
 import { hasDeviceInView, type InsetArea, insetAreas, type MapOverview } from "./overview.ts";
 import { currentPalette, onPaletteChange, PALETTES, type Palette } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
@@ -408,11 +408,11 @@ interface MapContent {
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
   /** The lost links, drawn where they were. */
-  readonly lost: readonly CutCable[];
+  readonly lost: readonly LostCableMark[];
   /** The causes of faults, which are marked stronger than what follows from them. */
   readonly causes: FaultCauses;
   /** All lost links that are listed, also those that are not drawn. The layout uses them. */
-  readonly listedLost: readonly CutCable[];
+  readonly listedLost: readonly LostCableMark[];
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */
