@@ -9,7 +9,7 @@
  */
 import { maxOf, minOf, type Point, type Size } from "../layout/adjacency.ts";
 import { deviceNode } from "../layout/cluster-assignment.ts";
-import { layoutMap, SPACING } from "../layout/map-layout.ts";
+import { CLUSTER_PADDING, layoutMap, SPACING } from "../layout/map-layout.ts";
 import { collectPaced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
@@ -83,8 +83,6 @@ interface MapPlaces {
   readonly groups: readonly TitledArea[];
 }
 
-/** The space around the devices of a site, in map units. */
-const SITE_PADDING = { x: 44, top: 44, bottom: 40 } as const;
 /** The distance from the centre of a device's symbol on the map to its side, as a share of the spacing. */
 const SIGN_SHARE = 0.2;
 
@@ -147,10 +145,10 @@ function siteAreas(
     const points = devices.flatMap(({ id }) => positions.get(id) ?? []);
     return {
       title: clusterNames(devices, (id) => cableCounts.get(id) ?? 0).name,
-      left: minOf(points.map(({ x }) => x)) - SITE_PADDING.x * factor,
-      top: minOf(points.map(({ y }) => y)) - SITE_PADDING.top * factor,
-      right: maxOf(points.map(({ x }) => x)) + SITE_PADDING.x * factor,
-      bottom: maxOf(points.map(({ y }) => y)) + SITE_PADDING.bottom * factor,
+      left: minOf(points.map(({ x }) => x)) - CLUSTER_PADDING.x * factor,
+      top: minOf(points.map(({ y }) => y)) - CLUSTER_PADDING.top * factor,
+      right: maxOf(points.map(({ x }) => x)) + CLUSTER_PADDING.x * factor,
+      bottom: maxOf(points.map(({ y }) => y)) + CLUSTER_PADDING.bottom * factor,
     };
   });
 }

@@ -93,7 +93,9 @@ function findCycles(peers: readonly (readonly number[])[]): number[][] {
       next = (peers[next] ?? []).find((peer) => !seen[peer] && (degrees[peer] ?? 0) >= 2);
     }
     const isSimple = cycle.every((node) => degrees[node] === 2);
-    if (isSimple && cycle.length >= MIN_CYCLE) cycles.push(cycle);
+    // What is left of a part with several cycles may be a path, whose ends are not joined.
+    const isClosed = peers[cycle.at(-1) ?? start]?.includes(start) ?? false;
+    if (isSimple && isClosed && cycle.length >= MIN_CYCLE) cycles.push(cycle);
   }
   return cycles;
 }
@@ -117,17 +119,22 @@ function sortLayer(graph: LayerGraph, layer: number[], key: (node: number) => nu
   layer.splice(0, layer.length, ...blocks.flatMap(({ nodes }) => nodes));
 }
 
+/** A smaller difference between two turns of a cycle is a rounding error. */
+const MIN_RISE = 1e-9;
+
 /** The cycle in the direction and from the node with which the keys rise most along it. */
-function turnCycle(cycle: readonly number[], key: (node: number) => number): readonly number[] {
-  let [best, most]: [readonly number[], number] = [cycle, Number.NEGATIVE_INFINITY];
+export function turnCycle(cycle: readonly number[], key: (node: number) => number): readonly number[] {
+  const sum = cycle.reduce((total, node) => total + key(node), 0);
+  let [best, bestStart, most]: [readonly number[], number, number] = [cycle, 0, Number.NEGATIVE_INFINITY];
   for (const nodes of [cycle, cycle.toReversed()]) {
-    for (let start = 0; start < nodes.length; start++) {
-      const turned = [...nodes.slice(start), ...nodes.slice(0, start)];
-      const rise = turned.reduce((sum, node, i) => sum + i * key(node), 0);
-      if (rise > most) [best, most] = [turned, rise];
+    // The sum of each key times its place. In the next turn the first node is the last, and all others are one place earlier.
+    let rise = nodes.reduce((total, node, i) => total + i * key(node), 0);
+    for (const [start, node] of nodes.entries()) {
+      if (rise > most + MIN_RISE) [best, bestStart, most] = [nodes, start, rise];
+      rise += nodes.length * key(node) - sum;
     }
   }
-  return best;
+  return [...best.slice(bestStart), ...best.slice(0, bestStart)];
 }
 
 /** The nodes of each layer from left to right. */

@@ -14,6 +14,8 @@ export const GUTTER = {
 } as const;
 /** The space around the devices of a cluster: for its background, its name and the links between clusters. */
 export const CLUSTER_MARGIN = { width: 110, height: 120 } as const;
+/** The space between the devices of a cluster and the edges of its background. The labels of devices need more below. */
+export const CLUSTER_PADDING = { x: 44, top: 44, bottom: 46 } as const;
 
 /**
  * Lays out a whole network. The nodes are laid out in order of their ids, so that the layout depends only on devices and

@@ -1,19 +1,16 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
 import { device } from "../../../test/support/sample-network.ts";
+import { finish } from "../../../test/support/scene-input.ts";
+import { UnionFind } from "../../lib/union-find.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { devicesCutOffBy, findCutOff } from "./cut-off.ts";
 import type { PageNetwork } from "./page-network.ts";
 
 type Pairs = Parameters<typeof findCutOff>[1];
 
-function search(network: PageNetwork, lost: Pairs = []): string[] {
-  const steps = findCutOff(network, lost);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return [...value].sort();
-  }
-}
+const search = (network: PageNetwork, lost: Pairs = []): string[] =>
+  [...finish(findCutOff(network, lost))].sort();
 
 /** The chain a – b – c – d with one host on `a` and one on `c`, where `d` is up. */
 function chain(): PageNetwork {
@@ -46,6 +43,16 @@ test("inactive and lost cables cut off; what was never joined is separate", () =
   expect(search(network)).toEqual([]);
   expect(search(network, [["c", "d"]])).toEqual(["d"]);
   expect(search(network, [["e", "unknown"]])).toEqual([]);
+});
+
+test("devices are joined only in a network with a fault", () => {
+  const network = chain();
+  using union = spyOn(UnionFind.prototype, "union");
+  expect(search(network)).toEqual([]);
+  expect(union).not.toHaveBeenCalled();
+  setDown(network, "b");
+  expect(search(network)).toEqual(["a"]);
+  expect(union).toHaveBeenCalled();
 });
 
 test("the state is that of all networks of the same moment, and raises their version", () => {

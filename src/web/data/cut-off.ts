@@ -1,8 +1,8 @@
 /**
  * Finds the devices that are cut off: available devices that are outside the largest part of the network (by hosts) because
- * of faults elsewhere. A part is a set of available devices that active cables join. Whoever is not joined with the largest
- * part even when every device is up and every cable is active is separate, not cut off. Lost cables are in no list of
- * links, so they come from the problems.
+ * of faults elsewhere. A part is a set of available devices that active cables join. A device that is not joined with the
+ * largest part even when every device is up and every cable is active is separate, not cut off. Lost cables are in no list
+ * of links, so they come from the problems.
  */
 import { computed, effect } from "@preact/signals";
 import { UnionFind } from "../../lib/union-find.ts";
@@ -53,23 +53,22 @@ const isSameSet = (p: ReadonlySet<string>, q: ReadonlySet<string>): boolean =>
 
 export function* findCutOff(network: PageNetwork, lost: readonly Pair[]): Generator<void, Set<string>> {
   const cutOff = new Set<string>();
+  // Mostly a network has no fault, and joining its devices costs much more than looking for one.
+  if (lost.length === 0 && !(yield* hasFault(network))) return cutOff;
   const { devices, cables } = network;
-  let isWhole = lost.length === 0;
   const parts = new UnionFind<string>();
   for (const cable of cables.values()) {
     yield;
     const [a, b] = pairOf(cable);
-    if (!cable.active) isWhole = false;
-    else if (devices.get(a)?.available && devices.get(b)?.available) parts.union(a, b);
+    if (cable.active && devices.get(a)?.available && devices.get(b)?.available) parts.union(a, b);
   }
   const sizes = new Map<string, PartSize>();
   for (const { id, available } of devices.values()) {
     yield;
-    if (!available) isWhole = false;
-    else addDevice(sizes, parts.find(id), id, network.hostCount(id));
+    if (available) addDevice(sizes, parts.find(id), id, network.hostCount(id));
   }
   const largest = largestOf(sizes);
-  if (isWhole || largest === undefined) return cutOff;
+  if (largest === undefined) return cutOff;
   const repaired = new UnionFind<string>();
   for (const cable of cables.values()) {
     yield;
@@ -82,6 +81,19 @@ export function* findCutOff(network: PageNetwork, lost: readonly Pair[]): Genera
     if (isOutside && repaired.find(id) === repaired.find(largest)) cutOff.add(id);
   }
   return cutOff;
+}
+
+/** Whether a device is down or a cable is inactive. */
+function* hasFault({ devices, cables }: PageNetwork): Generator<void, boolean> {
+  for (const { available } of devices.values()) {
+    yield;
+    if (!available) return true;
+  }
+  for (const { active } of cables.values()) {
+    yield;
+    if (!active) return true;
+  }
+  return false;
 }
 
 interface PartSize {

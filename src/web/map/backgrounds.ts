@@ -3,6 +3,7 @@
  * network while zooming and panning, and the boxes that a user or a view of the configuration puts around devices.
  */
 
+import { CLUSTER_PADDING } from "../../layout/map-layout.ts";
 import { appendTo } from "../../lib/multimap.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -10,8 +11,6 @@ import { type Bounds, boundsOf, type MapPoint, type Projection } from "./geometr
 import type { MapCluster, MapPosition } from "./map-clusters.ts";
 import type { Palette } from "./palette.ts";
 
-/** The space around the devices of a cluster, in map units. */
-const CLUSTER_PADDING = { x: 44, top: 44, bottom: 46 } as const;
 const NAME_GAP_PX = 7;
 /** The minimum width of a rectangle whose name is drawn. */
 const MIN_NAMED_CLUSTER_PX = 70;

@@ -15,13 +15,12 @@ import {
   type MapPoint,
   type Projection,
 } from "./geometry.ts";
+import { NAMED_SPACING_PX } from "./labels.ts";
 import { UncoveredSpace } from "./uncovered-space.ts";
 
 /** The spacing at which the camera stops when it fits a single device, and the spacing at the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
 const MAX_SPACING_PX = 900;
-/** The spacing at which names are drawn. A panel that opens does not make it smaller. */
-const NAMED_SPACING_PX = 34;
 /** The farthest zoom shows an area whose sides are this many times those of the whole map. */
 const MAX_ZOOM_OUT = 1.6;
 const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260;
@@ -44,7 +43,10 @@ export class MapCamera {
     this.#onMoved = onMoved;
   }
 
-  /** The position for the address: a panel that opens does not change it. */
+  /**
+   * The position for the address: the last one that was reported. The shift that keeps the network in place on the screen
+   * when a panel opens is not reported, but a move that follows it is.
+   */
   get reported(): CameraPosition {
     return this.#reported;
   }
@@ -101,6 +103,7 @@ export class MapCamera {
     };
     if (!all || !isInView(before, all) || isInView(this.projection(), all)) return;
     const fitted = this.fitted(all, before.spacingPx);
+    // Names that were drawn stay drawn.
     const named = (Math.min(to.width, to.height) * SPACING.width) / NAMED_SPACING_PX;
     const maxSpan = before.spacingPx < NAMED_SPACING_PX ? fitted.span : named;
     this.moveByItself({ ...fitted, span: Math.min(fitted.span, maxSpan) });
@@ -116,7 +119,7 @@ export class MapCamera {
     this.#report();
   }
 
-  /** Moves for the page and not for the user: as soon as the camera need not hold still, and until a panel closes. */
+  /** Moves the camera without forgetting the place before a panel; waits while `holdStill` applies. */
   moveByItself(target: CameraPosition): void {
     this.#stop();
     const waitMs = this.#stillUntil - performance.now();

@@ -3,7 +3,8 @@
  * all cables between two clusters. A card covers the area of its devices, so that its size shows how many they are. Cards
  * never overlap.
  */
-import { leastCardSize } from "../../layout/clustered-layout.ts";
+import type { Size } from "../../layout/adjacency.ts";
+import { type Box, leastCardSize, separateBoxes } from "../../layout/clustered-layout.ts";
 import { CLUSTER_MARGIN, SPACING } from "../../layout/map-layout.ts";
 import { formatCount } from "../data/shown-names.ts";
 import type { BundleItem, DeviceScene, SceneChanges, SceneInput } from "./device-scene.ts";
@@ -23,6 +24,8 @@ const CARD_GAP = 0.16;
 const MIN_CARD_GAP = 4;
 /** The maximum width of a card relative to its height. Rows of devices may be much wider. */
 const MAX_CARD_RATIO = 6;
+/** The share of its sides that a card keeps where it overlaps others. So two clusters at one place have the space of one. */
+const KEPT_SHARE = 0.5;
 
 type DrawnLines = Pick<DeviceScene, "bundles" | "lost">;
 
@@ -55,7 +58,7 @@ export class ClusterScene {
   /** Cards by the id of their node. */
   readonly cards = new Map<string, ClusterCard>();
   readonly #writer = new WordWriter();
-  #boxes: ReadonlyMap<number, CardBox> = new Map();
+  #boxes: ReadonlyMap<number, Box> = new Map();
   #lines = new Set<string>();
   /** Number of inactive and lost cables between two devices of a cluster. */
   #downInside: ReadonlyMap<number, number> = new Map();
@@ -99,14 +102,15 @@ export class ClusterScene {
       return;
     }
     const emphases = devices.map((device) => highlights.device(device));
-    // A device that is only planned is neither up nor down.
-    const states = devices.map((device, i) => emphases[i]?.mark !== "missing" && network.stateOf(device));
+    // A device that is only planned is neither up nor down, and is counted only among those that are not as planned.
+    const present = devices.filter((_, i) => emphases[i]?.mark !== "missing");
+    const states = present.map((device) => network.stateOf(device));
     const [downCount, cutOffCount] = [countOf(states, "down"), countOf(states, "cut off")];
     const downInside = this.#downInside.get(index) ?? 0;
-    const isWhole = downCount + cutOffCount === devices.length;
+    const isWhole = present.length > 0 && downCount + cutOffCount === present.length;
     const faults = [
-      ...(downCount > 0 ? [downCount === devices.length ? "down" : `${downCount} down`] : []),
-      ...(cutOffCount > 0 ? [cutOffCount === devices.length ? "cut off" : `${cutOffCount} cut off`] : []),
+      ...(downCount > 0 ? [downCount === present.length ? "down" : `${downCount} down`] : []),
+      ...(cutOffCount > 0 ? [cutOffCount === present.length ? "cut off" : `${cutOffCount} cut off`] : []),
       ...(downInside > 0 ? [`${formatCount(downInside, "cable")} down`] : []),
     ];
     const dims = emphases.some(({ highlighted }) => highlighted !== undefined);
@@ -120,7 +124,7 @@ export class ClusterScene {
       cluster,
       ...boundsOfBox(box),
       name: cluster.shortName,
-      count: dims && markCount === 0 ? `${matchCount} of ${devices.length}` : String(devices.length),
+      count: dims && markCount === 0 ? `${matchCount} of ${present.length}` : String(present.length),
       faults: [...marked, ...faults],
       tone,
     });
@@ -208,13 +212,7 @@ export function clusterLineStyle(
   };
 }
 
-/** A card by its centre and its size in map units. */
-interface CardBox extends MapPoint {
-  width: number;
-  height: number;
-}
-
-export const boundsOfBox = ({ x, y, width, height }: CardBox): Bounds => ({
+const boundsOfBox = ({ x, y, width, height }: Box): Bounds => ({
   left: x - width / 2,
   right: x + width / 2,
   bottom: y - height / 2,
@@ -228,9 +226,10 @@ const centreOf = ({ left, right, bottom, top }: Bounds): MapPoint => ({
 
 /**
  * The box of the card of each cluster: the area that the layout reserves for the cluster, less a gap. Where these areas
- * overlap, because a cluster has grown or devices are pinned, the boxes are made smaller until they are apart.
+ * overlap, because a cluster has grown or devices are pinned, the boxes are made smaller until they are apart, or moved
+ * aside where they would become too small to be seen and clicked.
  */
-export function* cardBoxes(clusters: readonly MapCluster[]): Generator<void, Map<number, CardBox>> {
+export function* cardBoxes(clusters: readonly MapCluster[]): Generator<void, Map<number, Box>> {
   const areas = clusters.map(({ left, right, bottom, top }) => ({
     width: right - left + CLUSTER_MARGIN.width,
     height: top - bottom + CLUSTER_MARGIN.height,
@@ -238,29 +237,56 @@ export function* cardBoxes(clusters: readonly MapCluster[]): Generator<void, Map
   const devices = clusters.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0);
   const least = leastCardSize(areas, devices, SPACING);
   const gap = Math.max(MIN_CARD_GAP, least.height * CARD_GAP);
-  const boxes = clusters.map((cluster, i): CardBox => {
+  // The boxes have half of the gap around them until they are apart, so that cards which have to give way do not touch.
+  const boxes = clusters.map((cluster, i): Box => {
     const { width = 0, height = 0 } = areas[i] ?? {};
     const cardHeight = Math.max(height, least.height) - gap;
     const cardWidth = Math.min(Math.max(width, least.width) - gap, cardHeight * MAX_CARD_RATIO);
-    return { ...centreOf(cluster), width: cardWidth, height: cardHeight };
+    return { ...centreOf(cluster), width: cardWidth + gap / 2, height: cardHeight + gap / 2 };
   });
-  for (const [i, p] of boxes.entries()) {
+  yield* shrinkBoxes(boxes, ({ width, height }) => ({
+    width: Math.max(SPACING.width, width * KEPT_SHARE),
+    height: Math.max(SPACING.height, height * KEPT_SHARE),
+  }));
+  separateBoxes(boxes);
+  // Very many boxes at one place may still overlap a little.
+  yield* shrinkBoxes(boxes, () => ({ width: 0, height: 0 }));
+  for (const box of boxes) {
+    box.width = Math.max(0, box.width - gap / 2);
+    box.height = Math.max(0, box.height - gap / 2);
+  }
+  return new Map(clusters.flatMap(({ index }, i) => (boxes[i] ? [[index, boxes[i]] as const] : [])));
+}
+
+/** Makes boxes that overlap smaller until they are apart, but none smaller than `leastOf` allows. */
+function* shrinkBoxes(boxes: readonly Box[], leastOf: (size: Size) => Size): Generator<void, void> {
+  // The boxes are sorted by their left edge, so the boxes that can overlap a box come directly after it.
+  const order = boxes
+    .map((box) => ({ box, left: boundsOfBox(box).left, least: leastOf(box) }))
+    .sort((p, q) => p.left - q.left);
+  for (const [i, item] of order.entries()) {
     yield;
-    for (let j = i + 1; j < boxes.length; j++) {
-      const q = boxes[j];
-      if (q) shrinkPair(p, q, gap);
+    for (let j = i + 1; j < order.length; j++) {
+      const other = order[j];
+      // The edge is that before the other box became smaller, because the boxes are sorted by it.
+      if (!other || other.left >= boundsOfBox(item.box).right) break;
+      shrinkPair(item, other);
     }
   }
-  return new Map(clusters.map(({ index }, i) => [index, boxes[i] ?? { x: 0, y: 0, width: 0, height: 0 }]));
+}
+
+interface ShrinkableBox {
+  readonly box: Box;
+  readonly least: Size;
 }
 
 /** Makes two boxes that overlap smaller along the axis on which their centres are relatively farther apart. */
-function shrinkPair(p: CardBox, q: CardBox, gap: number): void {
-  const shareOf = (distance: number, sizes: number) =>
-    sizes === 0 ? 1 : distance >= sizes / 2 ? 1 : Math.max(0, distance - gap / 2) / (sizes / 2);
-  const shareX = shareOf(Math.abs(p.x - q.x), p.width + q.width);
-  const shareY = shareOf(Math.abs(p.y - q.y), p.height + q.height);
-  if (shareX === 1 || shareY === 1) return;
-  const side = shareX >= shareY ? "width" : "height";
-  for (const box of [p, q]) box[side] *= Math.max(shareX, shareY);
+function shrinkPair(p: ShrinkableBox, q: ShrinkableBox): void {
+  const shareX = Math.abs(p.box.x - q.box.x) / ((p.box.width + q.box.width) / 2);
+  const shareY = Math.abs(p.box.y - q.box.y) / ((p.box.height + q.box.height) / 2);
+  const share = Math.max(shareX, shareY);
+  // The share of two boxes without a size is not a number, and they do not overlap.
+  if (!(share < 1)) return;
+  const side = shareX > shareY ? "width" : "height";
+  for (const { box, least } of [p, q]) box[side] = Math.max(least[side], box[side] * share);
 }

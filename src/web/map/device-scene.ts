@@ -15,7 +15,7 @@ import { createScene, type Scene } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { Clusters, type MapPosition } from "./map-clusters.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import {
@@ -100,7 +100,10 @@ export class DeviceScene {
       const moved = !known || !isSamePosition(known, position);
       if (moved) this.#place(device.id, known, position);
       const item = this.devices.get(device.id);
-      const isSame = item?.device === device && item.role === roleOf(device, input);
+      const isSame =
+        item?.device === device &&
+        item.role === roleOf(device, input) &&
+        item.cutOffCount === cutOffCountOf(device, input);
       if (isSame && !all && !moved) continue;
       clusters.add(position.cluster);
       if (item && !isNamedAlike(item.device, device)) this.clusters.touch(position.cluster);
@@ -128,7 +131,8 @@ export class DeviceScene {
   #setDevice(device: Device, position: MapPosition, input: SceneInput): void {
     const emphasis = input.highlights.device(device);
     const role = roleOf(device, input);
-    this.devices.set(device.id, { device, position, emphasis, role });
+    const cutOffCount = cutOffCountOf(device, input);
+    this.devices.set(device.id, { device, position, emphasis, role, cutOffCount });
     const style = deviceStyle(device, emphasis, role, input.palette);
     const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: DEVICE_SIZE, ...style });
     this.scene.nodes.set(device.id, levelOf(emphasis, device.available && role === undefined), words);
@@ -183,6 +187,9 @@ function roleOf({ id, available }: Device, { network, causes }: SceneInput): Fau
   return network.cutOff.ids.has(id) ? "cut-off" : undefined;
 }
 
+const cutOffCountOf = ({ id, available }: Device, { causes }: SceneInput): number =>
+  available ? 0 : (causes.devices.get(id) ?? 0);
+
 const isSamePosition = (p: MapPosition, q: MapPosition): boolean =>
   p === q || (p.x === q.x && p.y === q.y && p.cluster === q.cluster);
 
@@ -201,7 +208,7 @@ export interface SceneInput {
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
   readonly overlay: LinkOverlay | undefined;
-  readonly lost: readonly CutCable[];
+  readonly lost: readonly LostCableMark[];
   readonly causes: FaultCauses;
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
@@ -214,6 +221,8 @@ export interface DeviceItem {
   readonly position: MapPosition;
   readonly emphasis: Emphasis;
   readonly role: FaultRole | undefined;
+  /** The number of devices that it cuts off, itself included; 0 if it is not the cause of a fault. */
+  readonly cutOffCount: number;
 }
 
 export interface BundleItem {
@@ -331,7 +340,7 @@ function ringPoints(centre: MapPoint, count: number): MapPoint[] {
 const LOST_PREFIX = "lost ";
 
 export interface LostItem {
-  readonly lost: CutCable;
+  readonly lost: LostCableMark;
   readonly route: Float64Array | undefined;
   /** The positions of the devices with the lower and the higher id. */
   readonly ends: readonly [MapPosition, MapPosition];
@@ -388,7 +397,7 @@ export class LostLines {
  * or the plan draws it. Also undefined when one of the devices is not drawn.
  */
 function itemOf(
-  lost: CutCable,
+  lost: LostCableMark,
   { network, routes }: SceneInput,
   devices: ReadonlyMap<string, DeviceItem>,
 ): LostItem | undefined {
@@ -403,7 +412,7 @@ const isSameLine = (p: LostItem, q: LostItem): boolean =>
   p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
 
 /** The style of a lost link, which is never dimmed, because it is an alarm. */
-const lostStyle = ({ isChosen, isCause }: CutCable, palette: Palette) => ({
+const lostStyle = ({ isChosen, isCause }: LostCableMark, palette: Palette) => ({
   stroke: STROKES.dashed,
   sign: LINE_SIGNS.cross,
   color: palette.down,

@@ -82,6 +82,9 @@ export const containsBounds = (outer: Bounds, inner: Bounds): boolean =>
   outer.bottom <= inner.bottom &&
   outer.top >= inner.top;
 
+export const containsPoint = ({ left, right, bottom, top }: Bounds, { x, y }: MapPoint): boolean =>
+  left <= x && x <= right && bottom <= y && y <= top;
+
 export const overlapBounds = (p: Bounds, q: Bounds): boolean =>
   p.left <= q.right && q.left <= p.right && p.bottom <= q.top && q.bottom <= p.top;
 

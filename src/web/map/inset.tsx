@@ -6,23 +6,10 @@ import type { ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { Button } from "../elements/controls.tsx";
 import type { Bounds, MapPoint } from "./geometry.ts";
-
-/** An area of the inset: the card of a cluster or a device. */
-export interface InsetArea extends Bounds {
-  readonly tone: "down" | "warning" | "node" | "dimmed";
-}
-
-/** The place of the view in the network, in map units. */
-export interface MapOverview {
-  /** The same list until the network changes. */
-  readonly areas: readonly InsetArea[];
-  readonly whole: Bounds;
-  readonly view: Bounds;
-  readonly isEmpty: boolean;
-}
+import type { MapOverview } from "./overview.ts";
 
 interface InsetProps {
-  /** Undefined while the whole network is in view. */
+  /** Undefined while all drawn devices are in view. */
   readonly overview: ReadonlySignal<MapOverview | undefined>;
   readonly onMove: (centre: MapPoint) => void;
   readonly onShowAll: () => void;

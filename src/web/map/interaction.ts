@@ -6,18 +6,18 @@ import type { MapCamera } from "./camera.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
 import type { BundleItem, LostItem } from "./device-scene.ts";
 import { hostIdOf, isHostNode } from "./device-scene.ts";
-import { type Bounds, boundsOf, containsBounds, type MapPoint } from "./geometry.ts";
+import { type Bounds, boundsOf, containsBounds, containsPoint, type MapPoint } from "./geometry.ts";
 import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
 import type { MapCluster } from "./map-clusters.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
 import { DOUBLE_CLICK_MS, type DragHandlers, listenToPointers } from "./pointer.ts";
 
 /** The entity under the pointer: a device, a host, or a line with its bundle or its lost link. */
 interface MapTarget {
   readonly ref: EntityRef;
   readonly bundle?: Bundle;
-  readonly lost?: CutCable;
+  readonly lost?: LostCableMark;
 }
 
 /** The entity under the pointer, with the position of the pointer in pixels. */
@@ -221,9 +221,7 @@ export class MapInteraction {
     if (cards) return [...cards].flatMap((card) => (containsBounds(box, card) ? card.cluster.deviceIds : []));
     return this.#map
       .labels()
-      .flatMap(({ nodeId, x, y }) =>
-        !isHostNode(nodeId) && containsBounds(box, boundsOf([{ x, y }])) ? [nodeId] : [],
-      );
+      .flatMap(({ nodeId, x, y }) => (!isHostNode(nodeId) && containsPoint(box, { x, y }) ? [nodeId] : []));
   }
 }
 

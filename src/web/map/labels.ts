@@ -81,13 +81,12 @@ const selectedLabel = (label: Label, { location }: Host, { palette, portName }: 
 });
 
 function deviceLabel(
-  { device, position, emphasis, role }: DeviceItem,
+  { device, position, emphasis, role, cutOffCount }: DeviceItem,
   cluster: MapCluster | undefined,
-  { network, palette, causes }: SceneInput,
+  { network, palette }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;
   const down = !device.available;
-  const cutOffCount = causes.devices.get(device.id) ?? 0;
   const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
     nodeId: device.id,
@@ -96,7 +95,7 @@ function deviceLabel(
     size: 1,
     text: deviceName(device).slice(cluster?.namePrefix.length ?? 0),
     // A device that is down cuts off at least itself.
-    detail: role === "cut-off" ? "cut off" : down && cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
+    detail: role === "cut-off" ? "cut off" : cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
     priority: network.cablesOf(device.id).length + (selected ? 2 : bold ? 1 : 0) * EMPHASIS_PRIORITY,
     bold,
     // The background of a cluster with one device is too small for a name.
@@ -123,7 +122,7 @@ export interface Label {
   readonly size: number;
   readonly priority: number;
   readonly bold?: boolean;
-  /** The smallest spacing of devices at which the label is drawn, if not the default. */
+  /** The smallest spacing of devices at which the label is drawn, if not `NAMED_SPACING_PX`. */
   readonly minSpacingPx?: number;
   /** Whether the label is drawn at every zoom, if it does not overlap another one. */
   readonly atEveryZoom?: boolean;
@@ -133,7 +132,8 @@ export interface Label {
 const CELL_PX = 6;
 const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
-const DEFAULT_MIN_SPACING_PX = 34;
+/** The smallest spacing of devices at which their names are drawn. */
+export const NAMED_SPACING_PX = 34;
 const HOST_COUNT_MIN_SPACING_PX = 44;
 const MAX_CACHED_WIDTHS = 50_000;
 const FONT = '11px system-ui, "Segoe UI", sans-serif';
@@ -177,7 +177,7 @@ export function drawLabels(
   let drawnCount = 0;
   for (const label of labels) {
     const isHovered = label.nodeId === hoveredNodeId;
-    const hasSpace = spacingPx >= (label.minSpacingPx ?? DEFAULT_MIN_SPACING_PX) && drawnCount <= MAX_LABELS;
+    const hasSpace = spacingPx >= (label.minSpacingPx ?? NAMED_SPACING_PX) && drawnCount <= MAX_LABELS;
     if (!label.atEveryZoom && !isHovered && !hasSpace) continue;
     const [x, nodeY] = [projection.x(label.x), projection.y(label.y)];
     if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;

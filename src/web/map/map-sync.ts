@@ -13,11 +13,11 @@ import type { EntityRef } from "../data/view-state.ts";
 import { goToProblem } from "../problems/problem-target.ts";
 import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
-import type { MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
 import type { MapLayers } from "./map.ts";
 import { NetworkMap } from "./map.ts";
-import { type CutCable, layerMarks, lostCables, problemMarks } from "./marks.ts";
+import { type LostCableMark, layerMarks, lostCables, problemMarks } from "./marks.ts";
+import type { MapOverview } from "./overview.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -66,8 +66,8 @@ export class MapSync {
   #highlights: Highlights | undefined;
   #highlightsKey = "";
   /** The same list for the same problems, because a new list is drawn again. */
-  readonly #lost: ReadonlySignal<readonly CutCable[]>;
-  readonly #listedLost: ReadonlySignal<readonly CutCable[]>;
+  readonly #lost: ReadonlySignal<readonly LostCableMark[]>;
+  readonly #listedLost: ReadonlySignal<readonly LostCableMark[]>;
   #contentKey = "";
   #cameraKey = "";
   /** The moment whose ports are loaded. */

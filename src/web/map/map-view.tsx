@@ -11,11 +11,12 @@ import { type EntityRef, LAYER_TITLES, type MarkLayer } from "../data/view-state
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";
 import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
-import { Inset, type MapOverview } from "./inset.tsx";
+import { Inset } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync, mapInput } from "./map-sync.ts";
+import type { MapOverview } from "./overview.ts";
 
 const MAP_NAME =
   "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";

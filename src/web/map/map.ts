@@ -9,7 +9,6 @@
  */
 import type { Client } from "../../client/client.ts";
 import { MAX_DEVICES_WITHOUT_CARDS, MIN_DEVICE_SPACING_PX } from "../../layout/clustered-layout.ts";
-import { DEVICE_BOX } from "../../layout/map-layout.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -23,17 +22,17 @@ import { type GroupShape, groupShapes } from "./backgrounds.ts";
 import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
-import { type DeviceItem, DeviceScene, type SceneInput } from "./device-scene.ts";
-import { boundsOf, containsBounds, cornersOf, type MapPoint, overlapBounds, widened } from "./geometry.ts";
+import { DeviceScene, type SceneInput } from "./device-scene.ts";
+import { type Bounds, boundsOf, containsBounds, cornersOf, type MapPoint, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
-import type { InsetArea, MapOverview } from "./inset.tsx";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
 import { composePng, createDrawing, type DrawingFacts, type PictureOptions } from "./map-export.ts";
-import type { CutCable } from "./marks.ts";
+import type { LostCableMark } from "./marks.ts";
+import { hasDeviceInView, type InsetArea, insetAreas, type MapOverview } from "./overview.ts";
 import { currentPalette, onPaletteChange, PALETTES, type Palette } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
 import { measureUncovered } from "./uncovered-space.ts";
@@ -62,6 +61,8 @@ export class NetworkMap {
   #input: SceneInput | undefined;
   #groups: readonly GroupShape[] = [];
   #insetAreas: readonly InsetArea[] = [];
+  /** The bounds of the drawn devices. */
+  #drawnBounds: Bounds = boundsOf([]);
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
@@ -252,10 +253,8 @@ export class NetworkMap {
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
     this.#groups = yield* groupShapes(content.groups, network, positions);
-    this.#insetAreas =
-      this.#clusters.cards.size > 1
-        ? [...this.#clusters.cards.values()]
-        : deviceAreas(this.#devices.devices.values());
+    this.#insetAreas = insetAreas(this.#clusters.cards, this.#devices.devices, this.#insetAreas);
+    this.#drawnBounds = boundsOf(Array.from(this.#devices.devices.values(), ({ position }) => position));
     this.#input = input;
     const { dataset } = this.#layers.element;
     dataset.encoded = String(this.#encoded());
@@ -363,23 +362,14 @@ export class NetworkMap {
     this.#handlers.onDrawn(this.#overview());
   }
 
-  /** Undefined while the whole network is in view. */
+  /** Undefined while all drawn devices are in view. */
   #overview(): MapOverview | undefined {
     const { width, height, toMap } = this.#camera.projection();
     const [first, last] = [toMap({ x: 0, y: 0 }), toMap({ x: width, y: height })];
     const view = { left: first.x, right: last.x, bottom: last.y, top: first.y };
-    const clusters = [...this.#devices.clusters.byIndex.values()];
-    const whole = boundsOf(clusters.flatMap(cornersOf));
-    if (containsBounds(view, whole)) return undefined;
-    const { devices } = this.#devices;
-    const isInView = (id: string) => {
-      const position = devices.get(id)?.position;
-      return position !== undefined && containsBounds(view, boundsOf([position]));
-    };
-    const isEmpty = !clusters.some(
-      (cluster) => overlapBounds(cluster, view) && cluster.deviceIds.some(isInView),
-    );
-    return { areas: this.#insetAreas, whole: widened(whole), view, isEmpty };
+    if (containsBounds(view, this.#drawnBounds)) return undefined;
+    const isEmpty = !hasDeviceInView(this.#devices, view);
+    return { areas: this.#insetAreas, whole: widened(this.#drawnBounds), view, isEmpty };
   }
 
   /** Loads the ports of the devices in view if these are few. To be called when the camera has stopped. */
@@ -406,16 +396,6 @@ function boundsMiddle(points: readonly MapPoint[]): MapPoint {
   return { x: (left + right) / 2, y: (bottom + top) / 2 };
 }
 
-/** The areas of devices in the inset, for a network without cards. */
-const deviceAreas = (devices: Iterable<DeviceItem>): InsetArea[] =>
-  Array.from(devices, ({ device, position: { x, y } }) => ({
-    left: x - DEVICE_BOX.width / 2,
-    right: x + DEVICE_BOX.width / 2,
-    bottom: y - DEVICE_BOX.height / 2,
-    top: y + DEVICE_BOX.height / 2,
-    tone: device.available ? "node" : "down",
-  }));
-
 /** The content that the map draws. */
 interface MapContent {
   readonly network: PageNetwork;
@@ -428,11 +408,11 @@ interface MapContent {
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
   /** The lost links, drawn where they were. */
-  readonly lost: readonly CutCable[];
+  readonly lost: readonly LostCableMark[];
   /** The causes of faults, which are marked stronger than what follows from them. */
   readonly causes: FaultCauses;
   /** All lost links that are listed, also those that are not drawn. The layout uses them. */
-  readonly listedLost: readonly CutCable[];
+  readonly listedLost: readonly LostCableMark[];
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */
@@ -443,7 +423,7 @@ interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
   /** Called after an update, when devices have positions and the camera is placed. */
   onUpdated(): void;
-  /** Called after a frame was drawn, with the place of the view unless the whole network is in view. */
+  /** Called after a frame was drawn, with the place of the view unless all drawn devices are in view. */
   onDrawn(overview: MapOverview | undefined): void;
   /** Called with the reason why the map is not drawn or is out of date, and with undefined when that has ended. */
   onFault(reason: string | undefined): void;

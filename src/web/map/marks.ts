@@ -1,4 +1,4 @@
-/** The marks of the map: the devices and cables of a problem, of a layer (drift, conflicting claims), and lost links. */
+/** The marks of the map: the devices and cables of a problem, of a layer (drift, contradictory reports), and lost links. */
 import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
@@ -17,8 +17,8 @@ export function problemMarks(problem: NetworkProblem | undefined): MapMarks | un
   return { devices, cables, word: "with this problem" };
 }
 
-/** A cable that the network no longer has. */
-export interface CutCable {
+/** A cable that the network no longer has, as the map draws it. */
+export interface LostCableMark {
   /** The id of the cable. */
   readonly id: string;
   /** The ids of its devices; `a` is the lower one. */
@@ -33,7 +33,7 @@ export interface CutCable {
 export function lostCables(
   problems: readonly NetworkProblem[],
   chosen: NetworkProblem | undefined,
-): CutCable[] {
+): LostCableMark[] {
   return problems.flatMap((problem) => {
     const { link, id, causedBy } = problem;
     if (!link) return [];
@@ -43,7 +43,7 @@ export function lostCables(
   });
 }
 
-/** The marks of a layer: devices and cables that are not as planned, or that have conflicting claims. */
+/** The marks of a layer: devices and cables that are not as planned, or that have contradictory reports. */
 export function layerMarks(
   layer: MarkLayer | undefined,
   network: PageNetwork,
@@ -83,5 +83,5 @@ function conflictMarks(network: PageNetwork): MapMarks {
   for (const host of network.hosts.values())
     if (hasConflict(host)) for (const { elementId } of host.locations) devices.set(elementId, "conflict");
   for (const cable of network.cables.values()) if (cable.conflict) cables.set(cable.id, "conflict");
-  return { devices, cables, word: "in conflict" };
+  return { devices, cables, word: "contradictory" };
 }

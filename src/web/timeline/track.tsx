@@ -285,9 +285,8 @@ export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undef
       const historyStartMs = data.peek()?.oldestMs ?? spanStartMs;
       const fromMs = Math.max(spanStartMs, Math.min(historyStartMs, toMs - MIN_RANGE_MS));
       const query = { from: new Date(fromMs), to: new Date(toMs) };
-      const { oldest, loaded, ...numbers } = await client.timeline(BUCKETS, query, effect);
+      const { oldest, counts, faults, recoveries } = await client.timeline(BUCKETS, query, effect);
       if (effect.signal.aborted) return;
-      const { counts, faults, recoveries } = numbers;
       const isFirst = data.peek() === undefined;
       data.value = { fromMs, toMs, oldestMs: oldest.time, counts, faults, recoveries };
       // The first response says where the history starts.
