@@ -30,11 +30,11 @@ export function watchPrinting(): void {
 
 export const paperTitle = (): string => `Network of ${location.host}`;
 
-/** The counts, and the time of the network. */
-export function paperLines({ network, state }: PageStore, nowMs: number): string[] {
+/** The counts, and the time of the network. That is of the moment that is shown, which the address may be ahead of. */
+export function paperLines({ network, shownMoments, timeOf }: PageStore, nowMs: number): string[] {
   const shown = network.peek();
-  const { at } = state.peek();
-  const time = at === undefined ? formatFullTime(nowMs) : formatMoment(at, undefined);
+  const { at } = shownMoments.peek();
+  const time = at === undefined ? formatFullTime(nowMs) : formatMoment(at, timeOf(at));
   return [...(shown ? [summarize(shown)] : []), time];
 }
 
