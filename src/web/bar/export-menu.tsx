@@ -1,6 +1,8 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
+import { errorFromResponse } from "../../client/client-error.ts";
+import { reasonOf } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
 import { signsOf } from "../map/legend.tsx";
@@ -55,14 +57,20 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
     try {
       downloadBlob(await map.current?.exportPng(options), "png");
     } catch (error) {
-      store.notify(`The picture cannot be made: ${String(error)}`);
+      store.notify(`The picture cannot be made: ${reasonOf(error)}`);
     }
   };
   const downloadFile = async (format: string) => {
     const request = downloadRequest(state, format);
     // The browser does not send the page's own credentials with a link.
     if (!store.session.hasOwnCredentials) return download(request, fileName(format));
-    downloadBlob(await (await store.session.fetch(request, {})).blob(), format);
+    try {
+      const response = await store.session.fetch(request, {});
+      if (!response.ok) throw errorFromResponse(response, await response.text(), Date.now());
+      downloadBlob(await response.blob(), format);
+    } catch (error) {
+      store.notify(`The file cannot be downloaded: ${reasonOf(error)}`);
+    }
   };
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
@@ -133,7 +141,7 @@ async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob |
     };
     return await map.exportSvg(network, facts);
   } catch (error) {
-    store.notify(`The network cannot be drawn: ${String(error)}`);
+    store.notify(`The network cannot be drawn: ${reasonOf(error)}`);
     return undefined;
   }
 }

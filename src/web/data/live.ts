@@ -9,7 +9,7 @@
 import type { Client, ConnectionState } from "../../client/client.ts";
 import type { RecentChange, ShownChange } from "./change-groups.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
-import { throttle } from "./pacing.ts";
+import { reasonOf, throttle } from "./pacing.ts";
 import type { PageNetwork } from "./page-network.ts";
 
 interface LiveHandlers {
@@ -63,7 +63,7 @@ export async function watchNetwork(
       else await follow(client, loaded, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
-      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
+      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: reasonOf(error) });
       await pause(RETRY_MS);
     }
   }
