@@ -6,7 +6,7 @@ import type { RevisionTime } from "../../client/types.ts";
 import type { Comparison } from "./load-network.ts";
 import { PageNetwork } from "./page-network.ts";
 import type { LoadedPath } from "./shown-path.ts";
-import { setConnection, syncHistory, syncPath } from "./sync.ts";
+import { loadRepeatedly, setConnection, syncHistory, syncPath } from "./sync.ts";
 import { DEFAULT_STATE, type EntityRef, type ViewState } from "./view-state.ts";
 
 afterEach(() => void setSystemTime());
@@ -31,6 +31,23 @@ test("the connection is lost since the first failure, until there is one again",
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
+
+test("a value is loaded at intervals, but not while it is being loaded", async () => {
+  const connection = signal<ConnectionState>({ state: "connecting" });
+  const loads: PromiseWithResolvers<void>[] = [];
+  loadRepeatedly({ connection }, 1000, () => {
+    const load = Promise.withResolvers<void>();
+    loads.push(load);
+    return load.promise;
+  });
+  jest.advanceTimersByTime(5000);
+  connection.value = { state: "connected" };
+  expect(loads).toHaveLength(1);
+  loads[0]?.reject(new Error("no response"));
+  await settle();
+  jest.advanceTimersByTime(1000);
+  expect(loads).toHaveLength(2);
+});
 
 const DIFF = { from: { revision: 1, time: 1000 }, to: { revision: 2, time: 2000 }, changes: [] };
 

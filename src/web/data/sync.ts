@@ -49,16 +49,27 @@ export function startSync(store: PageStore): void {
 
 /**
  * Calls `load` now, at intervals, and when a lost connection is back, because the value may have changed meanwhile. Failures
- * are ignored, because the state of the stream shows that the connection is lost.
+ * are ignored, because the state of the stream shows that the connection is lost. There is one load at a time, because loads
+ * wait while the page shows the form for a login.
  */
-function loadRepeatedly({ connection }: PageStore, intervalMs: number, load: () => Promise<void>): void {
-  const tryLoad = () => void load().catch(() => {});
+export function loadRepeatedly(
+  { connection }: Pick<PageStore, "connection">,
+  intervalMs: number,
+  load: () => Promise<void>,
+): void {
+  let isLoading = false;
+  const tryLoad = async () => {
+    if (isLoading) return;
+    isLoading = true;
+    await load().catch(() => {});
+    isLoading = false;
+  };
   const isConnected = computed(() => connection.value.state === "connected");
   effect(() => {
-    if (isConnected.value) tryLoad();
+    if (isConnected.value) void tryLoad();
   });
-  tryLoad();
-  setInterval(tryLoad, intervalMs);
+  void tryLoad();
+  setInterval(() => void tryLoad(), intervalMs);
 }
 
 function syncReadiness(store: PageStore): void {
