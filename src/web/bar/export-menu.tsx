@@ -52,7 +52,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       pixelRatio: pixelRatio.peek(),
       title: paperTitle(),
       lines: paperLines(store, Date.now()),
-      signs: signsOf(state.layer),
+      signs: signsOf(state.layer, store.overlay.peek()),
     };
     try {
       downloadBlob(await map.current?.exportPng(options), "png");

@@ -115,6 +115,11 @@ const SIGN_COLOURS: Readonly<Record<string, readonly [keyof Palette, keyof Palet
   missing: ["missing", "background"],
   unplanned: ["unplanned", "unplannedFill"],
   differs: ["differs", "differsFill"],
+  value1: ["value1", "value1"],
+  value2: ["value2", "value2"],
+  value3: ["value3", "value3"],
+  value4: ["value4", "value4"],
+  value5: ["value5", "value5"],
 };
 const SIGN_DASHES: Readonly<Record<string, readonly number[]>> = {
   dashed: [5, 3.5],
