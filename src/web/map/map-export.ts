@@ -39,6 +39,7 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
         ? [{ from: problem.link.src, to: problem.link.dst, isLost: true as const }]
         : [],
     ),
+    cutOff: network.cutOff.ids,
     hostCounts: new Map([...ids].map((id) => [id, network.hostCount(id)])),
     places: {
       positions: new Map(
