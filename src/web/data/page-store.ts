@@ -116,7 +116,7 @@ export function createStore(client: Client, session: PageSession) {
       return result?.ok && at === undefined && compare === undefined ? result.overlay : undefined;
     }),
     connection: signal<ConnectionState>({ state: "connecting" }),
-    /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
+    /** Epoch milliseconds at which data was last received before the stream of the live network was lost; undefined while it is connected. */
     lostSince: signal<number | undefined>(undefined),
     readiness,
     /** Recent changes in groups, newest first. */

@@ -16,9 +16,9 @@ test("the connection is lost since the first failure, until there is one again",
     connection: signal<ConnectionState>({ state: "connecting" }),
     lostSince: signal<number | undefined>(undefined),
   };
-  const lostAt = (ms: number, next: ConnectionState) => {
+  const lostAt = (ms: number, next: ConnectionState, receivedMs?: number) => {
     setSystemTime(ms);
-    setConnection(store, next);
+    setConnection(store, next, receivedMs);
     return store.lostSince.value;
   };
   const lost: ConnectionState = { state: "reconnecting", afterMs: 500, reason: "" };
@@ -27,6 +27,8 @@ test("the connection is lost since the first failure, until there is one again",
   expect(lostAt(3000, { state: "connecting" })).toBe(2000);
   expect(lostAt(4000, lost)).toBe(2000);
   expect(lostAt(5000, { state: "connected" })).toBeUndefined();
+  // A silent connection is noticed some time after the last data.
+  expect(lostAt(50_000, lost, 6000)).toBe(6000);
 });
 
 beforeEach(() => void jest.useFakeTimers());

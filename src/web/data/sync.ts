@@ -84,6 +84,11 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
   /** The changes since the network was loaded, while the earlier ones, which must be grouped first, are being loaded. */
   let received: RecentChange[] | undefined;
   let scheduled = false;
+  /** When the network was last known to be current. A silent connection is noticed only some time after that. */
+  let receivedMs: number | undefined;
+  const onReceived = () => {
+    receivedMs = Date.now();
+  };
   const publish = () =>
     batch(() => {
       scheduled = false;
@@ -109,6 +114,7 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
       onReplaced(network) {
         performance.mark("network-loaded");
         live.value = network;
+        onReceived();
         // Changes may have been missed, so the list starts again.
         recent = new ChangeGroups(Date.now());
         received = [];
@@ -135,21 +141,26 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
         received = undefined;
         schedulePublish();
       },
-      onConnection: (next) => setConnection(store, next),
+      onConnection: (next) => setConnection(store, next, receivedMs),
+      onReceived,
     },
     new AbortController().signal,
   );
 }
 
-/** Sets the state of the connection. An attempt to reconnect does not reset `lostSince`. */
+/**
+ * Sets the state of the connection. It is lost since data was last received from it, or else since now. An attempt to
+ * reconnect does not reset `lostSince`.
+ */
 export function setConnection(
   { connection, lostSince }: Pick<PageStore, "connection" | "lostSince">,
   next: ConnectionState,
+  receivedMs?: number,
 ): void {
   batch(() => {
     connection.value = next;
     if (next.state === "connected") lostSince.value = undefined;
-    else if (next.state !== "connecting") lostSince.value ??= Date.now();
+    else if (next.state !== "connecting") lostSince.value ??= receivedMs ?? Date.now();
   });
 }
 
