@@ -36,6 +36,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   const store = useStore();
   const state = store.state.value;
   const onMap = state.view === "map";
+  const requests = requestsFor(state);
   const time = () => (state.at ?? new Date().toISOString()).replaceAll(/[:.]/g, "-").slice(0, 19);
   const fileName = (extension: string) => `${onMap ? "network" : state.view}-${time()}.${extension}`;
   const downloadBlob = (blob: Blob | undefined, extension: string) => {
@@ -86,9 +87,10 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   );
   return (
     <>
-      {item("Copy as curl", () => {
-        void copyText(store, curlLine(location.origin, ...requestsFor(state)), "the request as curl");
-      })}
+      {requests.length > 0 &&
+        item("Copy as curl", () => {
+          void copyText(store, curlLine(location.origin, ...requests), "the request as curl");
+        })}
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
       {onMap && (
