@@ -15,12 +15,13 @@ export const MUTED_TEXT_COLOUR = "#52616f";
 export const DEVICE_STYLES = {
   available: { label: "up", stroke: "#27608f", fill: "#eff6fc" },
   unavailable: { label: "down", stroke: "#b3261e", fill: "#fdf0ef" },
+  cutOff: { label: "cut off", stroke: "#8a5200", fill: "#fff6e0" },
   conflict: { label: "contradictory reports", stroke: "#8a5200", fill: "#fff6e0" },
 } as const;
 export type DeviceState = keyof typeof DEVICE_STYLES;
 
-/** Unavailable has priority over conflict, because it is more urgent. */
-export function deviceState(device: Device): DeviceState {
+/** The state that is reported. Unavailable has priority over conflict, because it is more urgent. */
+export function deviceState(device: Device): Exclude<DeviceState, "cutOff"> {
   if (!device.available) return "unavailable";
   return hasConflict(device) ? "conflict" : "available";
 }

@@ -40,9 +40,15 @@ export interface DeviceBox {
   readonly tooltip: string;
 }
 
-/** The first `prefix` characters of the name are left out of the label, because the box of the site shows them. */
-export function createDeviceBox(device: Device, hosts: number, prefix: number): DeviceBox {
-  const state = deviceState(device);
+interface BoxFacts {
+  readonly hosts: number;
+  /** The number of first characters of the name that the label leaves out, because the box of the site shows them. */
+  readonly prefix: number;
+  readonly isCutOff: boolean;
+}
+
+export function createDeviceBox(device: Device, { hosts, prefix, isCutOff }: BoxFacts): DeviceBox {
+  const state = isCutOff && device.available ? "cutOff" : deviceState(device);
   const conflict = hasConflict(device);
   const type = device.type.charAt(0) + device.type.slice(1).toLowerCase().replaceAll("_", " ");
   const address = device.annotations.managementAddress ?? "";
@@ -104,22 +110,28 @@ export function renderDeviceFrame(state: DeviceState, conflict: boolean, centre:
   const { stroke, fill } = DEVICE_STYLES[state];
   const [left, top] = [centre.x - size.width / 2, centre.y - size.height / 2];
   const unavailable = state === "unavailable";
+  const isFaulty = unavailable || state === "cutOff";
   const rectangle = (inset: number, paint: string) =>
     `<rect x="${formatNumber(left + inset)}" y="${formatNumber(top + inset)}" width="${formatNumber(size.width - 2 * inset)}" \
 height="${formatNumber(size.height - 2 * inset)}" rx="${unavailable ? 0 : Math.max(2, 7 - inset)}" ${paint}/>`;
-  const dashes = unavailable ? ' stroke-dasharray="5 3"' : "";
+  const dashes = isFaulty ? ' stroke-dasharray="5 3"' : "";
   let frame = rectangle(0, `fill="${fill}" stroke="${stroke}" stroke-width="1.5"${dashes}`);
   if (conflict) frame += rectangle(3, `fill="none" stroke="${DEVICE_STYLES.conflict.stroke}"`);
   const right = left + size.width;
-  if (unavailable) frame += renderCross(right - 2, top + 2);
-  if (conflict) frame += renderWarning(unavailable ? left + 2 : right - 2, top + 2);
+  if (unavailable) frame += renderSign({ x: right - 2, y: top + 2 }, stroke, CROSS);
+  if (state === "cutOff") frame += renderSign({ x: right - 2, y: top + 2 }, stroke, MINUS);
+  if (conflict) frame += renderWarning(isFaulty ? left + 2 : right - 2, top + 2);
   return frame;
 }
 
-function renderCross(x: number, y: number): string {
-  const arms = `M${formatPoint({ x: x - 3, y: y - 3 })}l6 6m0 -6l-6 6`;
-  return `<circle cx="${formatNumber(x)}" cy="${formatNumber(y)}" r="7" fill="${DEVICE_STYLES.unavailable.stroke}"/>\
-<path d="${arms}" stroke="#fff" stroke-width="2" fill="none"/>`;
+/** The lines of signs: where they begin, relative to the centre, and the rest of the path. */
+const CROSS = { x: -3, y: -3, path: "l6 6m0 -6l-6 6" } as const;
+const MINUS = { x: -4, y: 0, path: "h8" } as const;
+
+function renderSign({ x, y }: Point, colour: string, sign: typeof CROSS | typeof MINUS): string {
+  const lines = `M${formatPoint({ x: x + sign.x, y: y + sign.y })}${sign.path}`;
+  return `<circle cx="${formatNumber(x)}" cy="${formatNumber(y)}" r="7" fill="${colour}"/>\
+<path d="${lines}" stroke="#fff" stroke-width="2" fill="none"/>`;
 }
 
 function renderWarning(x: number, y: number): string {

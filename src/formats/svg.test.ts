@@ -166,6 +166,20 @@ describe("states", () => {
     expect([...drawNetwork(drawing)].join("")).not.toContain("lost");
   });
 
+  test("a device that is cut off is dashed with a minus, unless it is down", () => {
+    const drawn = [device("a"), device("b", { available: false }), device("c")];
+    const drawing = { ...graph(drawn, []), devices: drawn, cables: [], hostCounts: new Map() };
+    const svg = [...drawNetwork({ ...drawing, cutOff: new Set(["a", "b"]) })].join("");
+    const boxOf = (id: string) => svg.split(`<g><title>${id}&#10;`)[1]?.split("</g>")[0] ?? "";
+    expect(boxOf("a")).toContain("cut off");
+    expect(boxOf("a")).toMatch(/stroke="#8a5200" stroke-width="1.5" stroke-dasharray.*h8"/);
+    expect(boxOf("b")).toContain("down");
+    expect(boxOf("c")).toContain("up");
+    expect(svg).toContain("3 devices (1 down, 1 cut off)");
+    expect(svg).toContain(">cut off</text>");
+    expect([...drawNetwork(drawing)].join("")).not.toContain("cut off");
+  });
+
   test("hosts are counted in the box of their device", () => {
     const svg = renderWithoutLegend(graph(devices, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
     expect(svg).toContain(">2 hosts</text>");

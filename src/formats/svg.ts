@@ -184,7 +184,9 @@ const SAMPLE_SIZE: Size = { width: 30, height: 18 };
 const FIRST_COLUMN_X = 72;
 const ROW_HEIGHT = 32;
 const DEVICE_COLUMN_WIDTH = 190;
-const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "conflict"];
+/** The width with a fourth column, so that the row is not longer. */
+const NARROW_COLUMN_WIDTH = 155;
+const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "cutOff", "conflict"];
 
 interface CableSample {
   readonly state: CableState;
@@ -206,8 +208,13 @@ const CABLE_SAMPLES: readonly CableSample[] = [
   { state: "lost", renderSign: renderCross, columnWidth: 0 },
 ];
 
-/** Lost cables are explained only in a drawing that has some. */
-function renderLegend(topLeft: Point, hasLost: boolean): string {
+interface RareStates {
+  readonly hasLost: boolean;
+  readonly hasCutOff: boolean;
+}
+
+/** Lost cables and devices that are cut off are explained only in a drawing that has some. */
+function renderLegend(topLeft: Point, { hasLost, hasCutOff }: RareStates): string {
   const deviceRow = topLeft.y + 22;
   const cableRow = deviceRow + ROW_HEIGHT;
   let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
@@ -215,10 +222,11 @@ function renderLegend(topLeft: Point, hasLost: boolean): string {
   svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Cables", true);
   let x = topLeft.x + FIRST_COLUMN_X;
   for (const state of DEVICE_COLUMNS) {
+    if (state === "cutOff" && !hasCutOff) continue;
     const centre = { x: x + SAMPLE_SIZE.width / 2, y: deviceRow };
     svg += renderDeviceFrame(state, state === "conflict", centre, SAMPLE_SIZE);
     svg += renderText(x + SAMPLE_SIZE.width + 12, deviceRow, DEVICE_STYLES[state].label);
-    x += DEVICE_COLUMN_WIDTH;
+    x += hasCutOff ? NARROW_COLUMN_WIDTH : DEVICE_COLUMN_WIDTH;
   }
   svg += renderText(x, deviceRow, "A host counts at the device where it was seen last.");
   x = topLeft.x + FIRST_COLUMN_X;
@@ -258,6 +266,8 @@ export interface Drawing {
   /** The lost cables, which are drawn where they were. */
   readonly lost?: readonly LostCable[];
   readonly hostCounts: ReadonlyMap<string, number>;
+  /** The ids of the devices that a fault elsewhere separates from the network, which the page computes. */
+  readonly cutOff?: ReadonlySet<string>;
   /** The places on the map of a page, in map units. Without them, the drawing has the layout of a new map. */
   readonly places?: MapPlaces;
 }
@@ -273,7 +283,7 @@ export function* renderSvg(graph: TopologyGraph): PacedText {
 
 /** Yields the pieces of the document without pauses. */
 export function* drawNetwork(drawing: Drawing): Generator<string> {
-  const { lost = [], hostCounts } = drawing;
+  const { lost = [], hostCounts, cutOff } = drawing;
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const cables = [...drawing.cables, ...lost];
   const onMap = drawing.places ?? layoutPlaces(devices, cables);
@@ -283,7 +293,8 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   );
   const boxes = devices.map((device) => {
     const prefix = prefixes.get(onMap.positions.get(device.id)?.cluster ?? 0) ?? 0;
-    return createDeviceBox(device, hostCounts.get(device.id) ?? 0, prefix);
+    const hosts = hostCounts.get(device.id) ?? 0;
+    return createDeviceBox(device, { hosts, prefix, isCutOff: cutOff?.has(device.id) ?? false });
   });
   const boxSize = deviceBoxSize(boxes);
   const factor = Math.max(
@@ -318,7 +329,8 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield "</g>\n";
   yield `<g transform="scale(${scale.toFixed(3)})">\n`;
   const legendTop = page.height / scale - MARGIN - LEGEND_SIZE.height;
-  yield renderLegend({ x: MARGIN, y: legendTop }, lost.length > 0);
+  const hasCutOff = boxes.some(({ state }) => state === "cutOff");
+  yield renderLegend({ x: MARGIN, y: legendTop }, { hasLost: lost.length > 0, hasCutOff });
   yield "</g>\n</svg>\n";
 }
 
@@ -348,11 +360,16 @@ function boundingBox(
 }
 
 function* renderHeader(drawing: Drawing, page: Size, scale: number): Generator<string> {
-  const { topology, revision, devices, cables, lost = [] } = drawing;
+  const { topology, revision, devices, cables, lost = [], cutOff } = drawing;
   const unavailable = devices.filter((device) => !device.available).length;
+  const cutOffCount = devices.filter(({ id, available }) => available && cutOff?.has(id)).length;
+  const faults = [
+    ...(unavailable > 0 ? [`${unavailable} down`] : []),
+    ...(cutOffCount > 0 ? [`${cutOffCount} cut off`] : []),
+  ];
   const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
-    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} down)` : ""),
+    formatCount(devices.length, "device") + (faults.length > 0 ? ` (${faults.join(", ")})` : ""),
     formatCount(cables.length, "cable") + (inactive > 0 ? ` (${inactive} down)` : ""),
     ...(lost.length > 0 ? [formatCount(lost.length, "lost cable")] : []),
     formatCount(topology.hosts, "host"),

@@ -36,7 +36,8 @@ const ClusterReadiness = Type.Object(
     ),
     lost: Type.Optional(
       Type.Array(LostMember, {
-        description: "The nodes and NATS servers that are lost, until they return; absent if none is.",
+        description:
+          "The nodes and NATS servers that are lost, until they return, a node for seven days at most; absent if none is.",
       }),
     ),
   },

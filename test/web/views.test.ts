@@ -175,6 +175,9 @@ test.skipIf(!hasChromium)(
     expect(onScreen).toBeLessThan(50);
     expect(await onPaper(() => rows.count())).toBe(50);
     await eventually("the rows in view", async () => expect(await rows.count()).toBe(onScreen));
+    await tab.goto("/?at=1");
+    await page.getByText(/^As of \d/).waitFor();
+    expect(await onPaper(() => page.locator(".paper-head").innerText())).toMatch(/ 20\d\d, \d\d:/);
   },
 );
 

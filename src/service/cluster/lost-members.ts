@@ -1,6 +1,6 @@
 /**
  * The nodes and NATS servers of a cluster that are lost, as far as this node knows, with the time since when. They stay listed
- * until they return, also while NATS cannot be read. A node that stops in order is not lost.
+ * until they return, a node for seven days at most, also while NATS cannot be read. A node that stops in order is not lost.
  */
 import type { NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { readNodes, type SeenNode } from "../../cluster/nodes.ts";

@@ -15,6 +15,9 @@ test.each([
       "/controller/v1/links?state=INACTIVE&around=x&hops=2",
     ],
   ],
+  // The page computes what is cut off, so that no request returns it.
+  ["?state=cut-off", []],
+  ["?state=cut-off,down", []],
   ["?layer=conflicts", ["/controller/v1/devices?conflict=true", "/controller/v1/links?conflict=true"]],
   ["?path=devices:of:1&path=hosts:a/None&at=9", ["/controller/v1/paths/of%3A1/a%2FNone?at=9"]],
   ["?compare=3&at=9", ["/controller/v1/topology?diff=3..9"]],

@@ -14,7 +14,10 @@ export function downloadRequest(state: ViewState, format: string): string {
   return formatUrl("topology", [...own, ...aroundParameters(state), ["at", state.at]]);
 }
 
-/** Path and query of each request, without the origin. */
+/**
+ * Path and query of each request, without the origin. Empty when a state is chosen that only the page computes, because no
+ * request returns what has it.
+ */
 export function requestsFor(state: ViewState): string[] {
   const { at, compare, layer, path } = state;
   if (state.view !== "map") return [tableRequest(state, [])];
@@ -31,7 +34,7 @@ export function requestsFor(state: ViewState): string[] {
     return [formatUrl("topology", counts)];
   }
   const filtered = filterRequests(state);
-  if (filtered.length > 0) return filtered;
+  if (filtered) return filtered;
   return [formatUrl("topology", [...aroundParameters(state), ["at", at], ["format", "netjson"]])];
 }
 
@@ -43,7 +46,7 @@ const aroundParameters = ({ around, hops }: ViewState): Parameters => [
   ["hops", around === undefined ? undefined : String(hops)],
 ];
 
-/** The lists to request for each state of the filter menu, each with its parameter. */
+/** The lists to request for each state of the filter menu, each with its parameter. The page computes the others. */
 const STATE_REQUESTS: Readonly<
   Record<string, readonly (readonly [list: string, name: string, value: string])[]>
 > = {
@@ -57,15 +60,17 @@ const STATE_REQUESTS: Readonly<
   ],
 };
 
-function filterRequests(state: ViewState): string[] {
+/** Undefined without a filter. */
+function filterRequests(state: ViewState): string[] | undefined {
   const { types, states, sources, layer, at } = state;
   const chosen = layer === "conflicts" ? ["conflict"] : states;
-  if (types.length + chosen.length + sources.length === 0) return [];
+  if (types.length + chosen.length + sources.length === 0) return undefined;
   const common: Parameters = [["source", sources.join(",")], ...aroundParameters(state), ["at", at]];
   // A link has a type of its own, which is not that of its devices.
   const listOf = (list: string, own: Parameters) =>
     formatUrl(list, [...own, ["type", list === "devices" ? types.join(",") : ""], ...common]);
   if (chosen.length > 0) {
+    if (chosen.some((name) => !STATE_REQUESTS[name])) return [];
     const lists = chosen.flatMap((name) => STATE_REQUESTS[name] ?? []);
     return lists.map(([list, name, value]) => listOf(list, [[name, value]]));
   }

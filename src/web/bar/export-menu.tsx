@@ -1,6 +1,8 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
+import { errorFromResponse } from "../../client/client-error.ts";
+import { reasonOf } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
 import { signsOf } from "../map/legend.tsx";
@@ -34,6 +36,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   const store = useStore();
   const state = store.state.value;
   const onMap = state.view === "map";
+  const requests = requestsFor(state);
   const time = () => (state.at ?? new Date().toISOString()).replaceAll(/[:.]/g, "-").slice(0, 19);
   const fileName = (extension: string) => `${onMap ? "network" : state.view}-${time()}.${extension}`;
   const downloadBlob = (blob: Blob | undefined, extension: string) => {
@@ -50,19 +53,25 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       pixelRatio: pixelRatio.peek(),
       title: paperTitle(),
       lines: paperLines(store, Date.now()),
-      signs: signsOf(state.layer),
+      signs: signsOf(state.layer, store.overlay.peek()),
     };
     try {
       downloadBlob(await map.current?.exportPng(options), "png");
     } catch (error) {
-      store.notify(`The picture cannot be made: ${String(error)}`);
+      store.notify(`The picture cannot be made: ${reasonOf(error)}`);
     }
   };
   const downloadFile = async (format: string) => {
     const request = downloadRequest(state, format);
     // The browser does not send the page's own credentials with a link.
     if (!store.session.hasOwnCredentials) return download(request, fileName(format));
-    downloadBlob(await (await store.session.fetch(request, {})).blob(), format);
+    try {
+      const response = await store.session.fetch(request, {});
+      if (!response.ok) throw errorFromResponse(response, await response.text(), Date.now());
+      downloadBlob(await response.blob(), format);
+    } catch (error) {
+      store.notify(`The file cannot be downloaded: ${reasonOf(error)}`);
+    }
   };
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
@@ -78,9 +87,10 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   );
   return (
     <>
-      {item("Copy as curl", () => {
-        void copyText(store, curlLine(location.origin, ...requestsFor(state)), "the request as curl");
-      })}
+      {requests.length > 0 &&
+        item("Copy as curl", () => {
+          void copyText(store, curlLine(location.origin, ...requests), "the request as curl");
+        })}
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
       {onMap && (
@@ -133,7 +143,7 @@ async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob |
     };
     return await map.exportSvg(network, facts);
   } catch (error) {
-    store.notify(`The network cannot be drawn: ${String(error)}`);
+    store.notify(`The network cannot be drawn: ${reasonOf(error)}`);
     return undefined;
   }
 }

@@ -78,7 +78,8 @@ const KEYS: readonly (readonly [part: string, keys: Keys])[] = [
     "In the search",
     [
       ["↑ ↓", "choose a match"],
-      ["Enter", "go to it on the map"],
+      ["Enter", "go to it on the map, or to all results in a table"],
+      ["Escape", "clear the search"],
     ],
   ],
   [
@@ -88,7 +89,7 @@ const KEYS: readonly (readonly [part: string, keys: Keys])[] = [
       ["+  −  0", "zoom in, zoom out, show all"],
       ["Shift and an arrow", "select the next device in that direction"],
       ["Enter", "go to the panel of what is selected"],
-      ["Escape", "clear the selection; leave wall mode"],
+      ["Escape", "clear the selection and the chosen problem; leave wall mode"],
     ],
   ],
   [
@@ -98,6 +99,7 @@ const KEYS: readonly (readonly [part: string, keys: Keys])[] = [
       ["Space", "choose the selected device, to move several together"],
       ["S", "choose its site"],
       ["Shift and a drag", "choose the devices in a rectangle"],
+      ["Escape", "choose none"],
       ["P", "pin or unpin"],
       ["U", "undo"],
     ],
@@ -112,7 +114,7 @@ const KEYS: readonly (readonly [part: string, keys: Keys])[] = [
   [
     "In the time line",
     [
-      ["← → Page Up  Page Down", "move a handle"],
+      ["← →  Page Up  Page Down  Home  End", "move a handle"],
       ["Space  P", "play and pause"],
       ["+  −", "faster, slower"],
       ["[  ]", "previous and next incident"],

@@ -5,7 +5,7 @@ import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { Icon, Popover } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
-import { PALETTES } from "../map/palette.ts";
+import { PALETTES, type Palette } from "../map/palette.ts";
 
 export function MetricMenu() {
   const { state, settings } = useStore();
@@ -70,8 +70,8 @@ function describeResult(result: OverlayResult | undefined): string {
   return `${known} ${series} of devices that are not in the network, such as ${facts.unknownDevices.join(", ")}.`;
 }
 
-/** The scale of the values on links: the colours and the smallest value of each. */
-export function MetricScale() {
+/** The scale of the values on links: the colours, by default those of the theme, and the smallest value of each. */
+export function MetricScale({ palette }: { readonly palette?: Palette }) {
   const { overlay } = useStore();
   if (!overlay.value) return null;
   return (
@@ -82,7 +82,9 @@ export function MetricScale() {
             <rect
               width={16}
               height={4}
-              style={{ fill: `light-dark(${PALETTES.light[step]}, ${PALETTES.dark[step]})` }}
+              style={{
+                fill: palette?.[step] ?? `light-dark(${PALETTES.light[step]}, ${PALETTES.dark[step]})`,
+              }}
             />
           </svg>
           <span class="only-read">from </span>

@@ -17,7 +17,7 @@ import {
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
-import { focusContent, focusPanel, Icon } from "../elements/controls.tsx";
+import { focusContent, Icon } from "../elements/controls.tsx";
 import { searchFilter } from "../table/table-filter.ts";
 
 interface SearchOptions {
@@ -104,10 +104,9 @@ export function SearchBox() {
     const words = text.peek().trim();
     search("");
     if (isAllResults(hit)) store.go({ view: hit.ref.kind, filter: searchFilter(words), sort: "" });
-    else store.pick(hit.ref);
-    // The map has what was found as its selection; a table may not have it, so that the panel gets the focus.
-    if (store.state.peek().view === "map" || isAllResults(hit)) focusContent();
-    else focusPanel();
+    else store.pick(hit.ref, "map");
+    // The map or table is rendered in a microtask, which comes before this one; a hidden element cannot have the focus.
+    queueMicrotask(focusContent);
   };
   const found = useEntitySearch("search-hits", {
     isShown: focused.value,

@@ -4,7 +4,7 @@ import type { Readiness } from "../../client/client.ts";
 import type { SourceStatus } from "../../model/source-status.ts";
 import { PageNetwork } from "../data/page-network.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
-import { statusOf } from "./status.tsx";
+import { outOfDateText, statusOf } from "./status.tsx";
 
 const storeWith = (readiness: Readiness) => ({
   state: signal(DEFAULT_STATE),
@@ -37,4 +37,18 @@ test("a node that follows its cluster is live; one that cannot says how old its 
     level: "stale",
     text: "May be 12 s old",
   });
+});
+
+test("the present that is not current has a note: without a connection, and without a login", () => {
+  const textOf = (lostSince: number | undefined, needsLogin: boolean, at?: string) =>
+    outOfDateText({
+      state: signal({ ...DEFAULT_STATE, at }),
+      lostSince: signal(lostSince),
+      network: signal(new PageNetwork()),
+      session: { needsLogin: signal(needsLogin) },
+    });
+  expect(textOf(undefined, false)).toBeUndefined();
+  expect(textOf(undefined, true)).toBe("Not logged in: this may be out of date");
+  expect(textOf(0, true)).toMatch(/^No connection since .*: this is the network of that time$/);
+  expect(textOf(0, true, "7")).toBeUndefined();
 });

@@ -175,7 +175,9 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
   );
 }
 
-type AgeStore = Pick<PageStore, "state" | "lostSince" | "network" | "session">;
+type AgeStore = Pick<PageStore, "state" | "lostSince" | "network"> & {
+  readonly session: Pick<PageStore["session"], "needsLogin">;
+};
 
 /** Whether the present is shown and is not current, because there is no connection or no login. */
 export const isOutOfDate = ({ state, lostSince, network, session }: AgeStore): boolean =>
@@ -183,14 +185,22 @@ export const isOutOfDate = ({ state, lostSince, network, session }: AgeStore): b
   network.value !== undefined &&
   state.value.at === undefined;
 
+/** Why what is shown is not current; undefined while it is. */
+export function outOfDateText(store: AgeStore): string | undefined {
+  if (!isOutOfDate(store)) return undefined;
+  const since = store.lostSince.value;
+  // Without a login the stream may still be connected, and everything else waits.
+  if (since === undefined) return "Not logged in: this may be out of date";
+  return `No connection since ${formatShortTime(since)}: this is the network of that time`;
+}
+
 /** The note that what is shown is old, and since when. */
 export function OutOfDateNote() {
-  const store = useStore();
-  const { lostSince } = store;
-  if (!isOutOfDate(store) || lostSince.value === undefined) return null;
+  const text = outOfDateText(useStore());
+  if (text === undefined) return null;
   return (
     <p class="chip fault-note" role="status">
-      {`No connection since ${formatShortTime(lostSince.value)}: this is the network of that time`}
+      {text}
     </p>
   );
 }

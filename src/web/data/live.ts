@@ -9,7 +9,7 @@
 import type { Client, ConnectionState } from "../../client/client.ts";
 import type { RecentChange, ShownChange } from "./change-groups.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
-import { throttle } from "./pacing.ts";
+import { reasonOf, throttle } from "./pacing.ts";
 import type { PageNetwork } from "./page-network.ts";
 
 interface LiveHandlers {
@@ -20,6 +20,8 @@ interface LiveHandlers {
   /** Called with the changes of the last minutes before the network was loaded. The promise must not reject. */
   onEarlierChanges(earlier: EarlierChanges): Promise<void>;
   onConnection(state: ConnectionState): void;
+  /** Called when data of the stream has arrived, also a heartbeat: up to now the live network has every change. */
+  onReceived(): void;
 }
 
 interface EarlierChanges {
@@ -63,7 +65,7 @@ export async function watchNetwork(
       else await follow(client, loaded, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
-      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
+      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: reasonOf(error) });
       await pause(RETRY_MS);
     }
   }
@@ -138,7 +140,7 @@ async function follow(
       // The next host that moves triggers another attempt. The state of the stream shows a lost connection.
     }
   });
-  const options = { since, signal, onState: handlers.onConnection };
+  const options = { since, signal, onState: handlers.onConnection, onRevision: handlers.onReceived };
   for await (const event of client.watch("topology", {}, options)) {
     if (event.type === "reset") return;
     if (event.type === "snapshot" || event.type === "synced") continue;

@@ -6,6 +6,7 @@
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { ClientError, type ConnectionState } from "../../client/client.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const SLICE_MS = 8;
 /** The number of steps of a generator for which the clock is read once, because a generator yields often. */
@@ -108,9 +109,9 @@ export function abortPrevious(): () => AbortSignal {
   };
 }
 
-/** The reason of a failure, as the service states it. */
+/** The reason of a failure, as the service states it, without the name of a class. */
 export const reasonOf = (error: unknown): string =>
-  error instanceof ClientError ? error.detail : String(error);
+  error instanceof ClientError ? error.detail : errorMessage(error);
 
 interface LoadHandlers<T> {
   onLoaded(value: T): void;

@@ -116,7 +116,7 @@ export function createStore(client: Client, session: PageSession) {
       return result?.ok && at === undefined && compare === undefined ? result.overlay : undefined;
     }),
     connection: signal<ConnectionState>({ state: "connecting" }),
-    /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
+    /** Epoch milliseconds at which data was last received before the stream of the live network was lost; undefined while it is connected. */
     lostSince: signal<number | undefined>(undefined),
     readiness,
     /** Recent changes in groups, newest first. */
@@ -141,11 +141,11 @@ export function createStore(client: Client, session: PageSession) {
       if (problem.value !== undefined || isPlayStep) return false;
       return shown.at !== at || shown.compare !== compare;
     }),
-    /** Handles a click on an entity: selects it, or ends the path that was started. */
-    pick(ref: EntityRef | undefined) {
+    /** Handles a click on an entity: selects it in a view, or ends the path that was started. */
+    pick(ref: EntityRef | undefined, view = navigation.state.peek().view) {
       const start = pathStart.peek();
       if (!ref) return navigation.go({ selected: undefined, problem: undefined });
-      if (!start) return navigation.go({ selected: ref });
+      if (!start) return navigation.go({ selected: ref, view });
       pathStart.value = undefined;
       navigation.go({ path: [start, ref], selected: undefined, view: "map" });
     },

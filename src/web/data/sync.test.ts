@@ -6,7 +6,7 @@ import type { RevisionTime } from "../../client/types.ts";
 import type { Comparison } from "./load-network.ts";
 import { PageNetwork } from "./page-network.ts";
 import type { LoadedPath } from "./shown-path.ts";
-import { setConnection, syncHistory, syncPath } from "./sync.ts";
+import { loadRepeatedly, setConnection, syncHistory, syncPath } from "./sync.ts";
 import { DEFAULT_STATE, type EntityRef, type ViewState } from "./view-state.ts";
 
 afterEach(() => void setSystemTime());
@@ -16,9 +16,9 @@ test("the connection is lost since the first failure, until there is one again",
     connection: signal<ConnectionState>({ state: "connecting" }),
     lostSince: signal<number | undefined>(undefined),
   };
-  const lostAt = (ms: number, next: ConnectionState) => {
+  const lostAt = (ms: number, next: ConnectionState, receivedMs?: number) => {
     setSystemTime(ms);
-    setConnection(store, next);
+    setConnection(store, next, receivedMs);
     return store.lostSince.value;
   };
   const lost: ConnectionState = { state: "reconnecting", afterMs: 500, reason: "" };
@@ -27,10 +27,29 @@ test("the connection is lost since the first failure, until there is one again",
   expect(lostAt(3000, { state: "connecting" })).toBe(2000);
   expect(lostAt(4000, lost)).toBe(2000);
   expect(lostAt(5000, { state: "connected" })).toBeUndefined();
+  // A silent connection is noticed some time after the last data.
+  expect(lostAt(50_000, lost, 6000)).toBe(6000);
 });
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
+
+test("a value is loaded at intervals, but not while it is being loaded", async () => {
+  const connection = signal<ConnectionState>({ state: "connecting" });
+  const loads: PromiseWithResolvers<void>[] = [];
+  loadRepeatedly({ connection }, 1000, () => {
+    const load = Promise.withResolvers<void>();
+    loads.push(load);
+    return load.promise;
+  });
+  jest.advanceTimersByTime(5000);
+  connection.value = { state: "connected" };
+  expect(loads).toHaveLength(1);
+  loads[0]?.reject(new Error("no response"));
+  await settle();
+  jest.advanceTimersByTime(1000);
+  expect(loads).toHaveLength(2);
+});
 
 const DIFF = { from: { revision: 1, time: 1000 }, to: { revision: 2, time: 2000 }, changes: [] };
 

@@ -49,16 +49,27 @@ export function startSync(store: PageStore): void {
 
 /**
  * Calls `load` now, at intervals, and when a lost connection is back, because the value may have changed meanwhile. Failures
- * are ignored, because the state of the stream shows that the connection is lost.
+ * are ignored, because the state of the stream shows that the connection is lost. There is one load at a time, because loads
+ * wait while the page shows the form for a login.
  */
-function loadRepeatedly({ connection }: PageStore, intervalMs: number, load: () => Promise<void>): void {
-  const tryLoad = () => void load().catch(() => {});
+export function loadRepeatedly(
+  { connection }: Pick<PageStore, "connection">,
+  intervalMs: number,
+  load: () => Promise<void>,
+): void {
+  let isLoading = false;
+  const tryLoad = async () => {
+    if (isLoading) return;
+    isLoading = true;
+    await load().catch(() => {});
+    isLoading = false;
+  };
   const isConnected = computed(() => connection.value.state === "connected");
   effect(() => {
-    if (isConnected.value) tryLoad();
+    if (isConnected.value) void tryLoad();
   });
-  tryLoad();
-  setInterval(tryLoad, intervalMs);
+  void tryLoad();
+  setInterval(() => void tryLoad(), intervalMs);
 }
 
 function syncReadiness(store: PageStore): void {
@@ -73,6 +84,11 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
   /** The changes since the network was loaded, while the earlier ones, which must be grouped first, are being loaded. */
   let received: RecentChange[] | undefined;
   let scheduled = false;
+  /** When the network was last known to be current. A silent connection is noticed only some time after that. */
+  let receivedMs: number | undefined;
+  const onReceived = () => {
+    receivedMs = Date.now();
+  };
   const publish = () =>
     batch(() => {
       scheduled = false;
@@ -98,6 +114,7 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
       onReplaced(network) {
         performance.mark("network-loaded");
         live.value = network;
+        onReceived();
         // Changes may have been missed, so the list starts again.
         recent = new ChangeGroups(Date.now());
         received = [];
@@ -124,21 +141,26 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
         received = undefined;
         schedulePublish();
       },
-      onConnection: (next) => setConnection(store, next),
+      onConnection: (next) => setConnection(store, next, receivedMs),
+      onReceived,
     },
     new AbortController().signal,
   );
 }
 
-/** Sets the state of the connection. An attempt to reconnect does not reset `lostSince`. */
+/**
+ * Sets the state of the connection. It is lost since data was last received from it, or else since now. An attempt to
+ * reconnect does not reset `lostSince`.
+ */
 export function setConnection(
   { connection, lostSince }: Pick<PageStore, "connection" | "lostSince">,
   next: ConnectionState,
+  receivedMs?: number,
 ): void {
   batch(() => {
     connection.value = next;
     if (next.state === "connected") lostSince.value = undefined;
-    else if (next.state !== "connecting") lostSince.value ??= Date.now();
+    else if (next.state !== "connecting") lostSince.value ??= receivedMs ?? Date.now();
   });
 }
 

@@ -251,10 +251,11 @@ export function focusPanel(): void {
   document.getElementById(PANEL_ID)?.focus();
 }
 
-/** Moves the focus to the map, or to the active row of the table that is shown in its place. */
+/** Moves the focus to the map, or to the active row of the table that is shown in its place, or around a table without rows. */
 export function focusContent(): void {
   const contents = document.querySelectorAll<HTMLElement>('.map-focus, .grid [role="row"][tabindex="0"]');
-  [...contents].find((element) => element.checkVisibility())?.focus();
+  const content = [...contents].find((element) => element.checkVisibility());
+  (content ?? document.getElementById("main"))?.focus();
 }
 
 /** Closes the part of the panel that has the focus, or else its first part. The focus returns to the map or table. */

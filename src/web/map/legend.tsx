@@ -1,5 +1,6 @@
 /** The legend: the shapes and lines of the map and what they mean. */
 
+import { type LinkOverlay, overlaySteps } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
 import type { MarkLayer } from "../data/view-state.ts";
 
@@ -39,9 +40,15 @@ const DRIFT_SIGNS: Signs = [
   ["Cable differs", LINE, "line differs dash-dotted"],
 ];
 
-/** The signs of the map, for a picture of it. */
-export const signsOf = (layer: MarkLayer | undefined): Signs =>
-  layer === "drift" ? [...SIGNS, ...DRIFT_SIGNS] : SIGNS;
+/** The signs of the map for a picture of it, with the scale of the values on links. */
+export const signsOf = (layer: MarkLayer | undefined, overlay: LinkOverlay | undefined): Signs => [
+  ...SIGNS,
+  ...(layer === "drift" ? DRIFT_SIGNS : []),
+  ...(overlay ? scaleSigns(overlay) : []),
+];
+
+const scaleSigns = (overlay: LinkOverlay): Signs =>
+  overlaySteps(overlay).map(({ step, from }) => [`${overlay.name} from ${from}`, LINE, `line thick ${step}`]);
 
 export function Legend() {
   const { layer } = useStore().state.value;

@@ -39,6 +39,7 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
         ? [{ from: problem.link.src, to: problem.link.dst, isLost: true as const }]
         : [],
     ),
+    cutOff: network.cutOff.ids,
     hostCounts: new Map([...ids].map((id) => [id, network.hostCount(id)])),
     places: {
       positions: new Map(
@@ -115,6 +116,11 @@ const SIGN_COLOURS: Readonly<Record<string, readonly [keyof Palette, keyof Palet
   missing: ["missing", "background"],
   unplanned: ["unplanned", "unplannedFill"],
   differs: ["differs", "differsFill"],
+  value1: ["value1", "value1"],
+  value2: ["value2", "value2"],
+  value3: ["value3", "value3"],
+  value4: ["value4", "value4"],
+  value5: ["value5", "value5"],
 };
 const SIGN_DASHES: Readonly<Record<string, readonly number[]>> = {
   dashed: [5, 3.5],

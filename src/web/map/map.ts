@@ -52,7 +52,7 @@ export class NetworkMap {
   readonly #deviceLabels = new DeviceLabels();
   readonly #update = new SlicedWork(
     () => this.#updateScene(),
-    (error) => this.#setFault("drawing", errorMessage(error)),
+    (error) => this.#onUpdateFailed(error),
   );
   /** Requests one update for the ports of many devices. */
   readonly #updateSoon = throttle(PORTS_INTERVAL_MS, () => this.#update.request());
@@ -72,7 +72,7 @@ export class NetworkMap {
   readonly #interaction: MapInteraction;
   #frame = 0;
   /** The picture that the next update draws, in its own colours. */
-  #picture: { readonly palette: Palette; take(): void } | undefined;
+  #picture: { readonly palette: Palette; take(): void; cancel(reason: Error): void } | undefined;
 
   constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
@@ -208,14 +208,16 @@ export class NetworkMap {
 
   /**
    * Exports the map as it is on the screen, in the colours of a scheme. These are drawn by an update of all entities, and
-   * the map returns to its own colours with the next update.
+   * the map returns to its own colours with the next update. A picture that is not drawn yet is given up for the new one.
    */
   exportPng(options: PictureOptions): Promise<Blob> {
     if (!this.#isPlaced || !this.#renderer) return Promise.reject(new Error("the map is not drawn yet"));
     const { promise, resolve, reject } = Promise.withResolvers<Blob>();
+    this.#picture?.cancel(new Error("another one was requested"));
     this.#picture = {
       palette: PALETTES[options.scheme],
       take: () => this.#compose(options).then(resolve, reject),
+      cancel: reject,
     };
     this.#update.request();
     return promise;
@@ -223,6 +225,7 @@ export class NetworkMap {
 
   /** Draws and copies the layers in one task, because a WebGL canvas can be read only in the task in which it was drawn. */
   async #compose(options: PictureOptions): Promise<Blob> {
+    if (!this.#renderer?.canDraw) throw new Error("the map cannot be drawn at the moment");
     this.#draw(options.pixelRatio);
     const { background, graph, labels } = this.#layers;
     return composePng([background, graph, labels], options);
@@ -264,9 +267,20 @@ export class NetworkMap {
     this.#placeCamera();
     this.#handlers.onUpdated();
     this.#requestFrame();
-    if (!picture) return;
+    // A picture that was requested during this update is drawn by the next one.
+    if (!picture || picture !== this.#picture) return;
     this.#picture = undefined;
     picture.take();
+    this.#update.request();
+  }
+
+  #onUpdateFailed(error: unknown): void {
+    const reason = errorMessage(error);
+    this.#setFault("drawing", reason);
+    if (!this.#picture) return;
+    this.#picture.cancel(new Error(reason));
+    this.#picture = undefined;
+    // What was updated before the error has the colours of the picture.
     this.#update.request();
   }
 

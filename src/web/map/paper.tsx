@@ -3,6 +3,7 @@
  * Before the browser prints, the time is set, and rows that only exist in view are rendered (`isPrinting`).
  */
 import { signal } from "@preact/signals";
+import { MetricScale } from "../bar/metric-menu.tsx";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatFullTime, formatMoment } from "../elements/format-time.ts";
 import { Legend } from "./legend.tsx";
@@ -30,11 +31,11 @@ export function watchPrinting(): void {
 
 export const paperTitle = (): string => `Network of ${location.host}`;
 
-/** The counts, and the time of the network. */
-export function paperLines({ network, state }: PageStore, nowMs: number): string[] {
+/** The counts, and the time of the network. That is of the moment that is shown, which the address may be ahead of. */
+export function paperLines({ network, shownMoments, timeOf }: PageStore, nowMs: number): string[] {
   const shown = network.peek();
-  const { at } = state.peek();
-  const time = at === undefined ? formatFullTime(nowMs) : formatMoment(at, undefined);
+  const { at } = shownMoments.peek();
+  const time = at === undefined ? formatFullTime(nowMs) : formatMoment(at, timeOf(at));
   return [...(shown ? [summarize(shown)] : []), time];
 }
 
@@ -52,13 +53,19 @@ export function PaperHead() {
   );
 }
 
-/** The legend below the map on paper. */
+/** The legend below the map on paper, with the scale of the values on links in the colours in which the map is drawn. */
 export function PaperLegend() {
-  const { state } = useStore();
+  const { state, overlay } = useStore();
   if (!isPrinting.value || state.value.view !== "map") return null;
   return (
     <footer class="paper-legend">
       <Legend />
+      {overlay.value && (
+        <div class="paper-scale">
+          {`${overlay.value.name} on links, each colour from:`}
+          <MetricScale palette={currentPalette()} />
+        </div>
+      )}
     </footer>
   );
 }

@@ -6,6 +6,7 @@ import { useEffect } from "preact/hooks";
 import type { Annotations, Device, Drift, Host, Link } from "../../model/entity.ts";
 import { DRIFT_TITLES } from "../data/drift-list.ts";
 import type { HostSelection } from "../data/hosts.ts";
+import { reasonOf } from "../data/pacing.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
@@ -166,7 +167,7 @@ export function Loaded<T>({ version, load, children }: LoadedProps<T>) {
         if (!request.signal.aborted) result.value = { value };
       },
       (error: unknown) => {
-        if (!request.signal.aborted) result.value = { error: `Not available: ${String(error)}` };
+        if (!request.signal.aborted) result.value = { error: `Not available: ${reasonOf(error)}` };
       },
     );
     return () => request.abort();

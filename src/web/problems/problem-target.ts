@@ -50,6 +50,9 @@ export function problemName(network: PageNetwork | undefined, problem: NetworkPr
   if (resource === "sources") return source ?? "";
   if (network && link) return cableName(network, { from: link.src, to: link.dst });
   if (resource !== "ports") return entityName(network, { kind: resource, id: entity ?? "" });
+  // The page does not have the ports, and the service names them in the text.
+  const [subject] = splitText(problem);
+  if (subject.startsWith("Port ")) return subject.slice("Port ".length);
   const [device] = devices;
   if (device === undefined || !entity?.startsWith(`${device}/`)) return entity ?? "";
   return (network ? deviceNameById(network, device) : device) + entity.slice(device.length);
@@ -63,17 +66,35 @@ const TEXT_AFTER_COLON: readonly NetworkProblem["kind"][] = [
   "source-stale",
 ];
 
+/** The texts of drift: one sentence about the entity, or one about each link of a cable whose links differ in other ways. */
+const DRIFT_STATE = "(is planned and missing|is not planned|differs from the plan: .*)";
+const DRIFT = new RegExp(`^(.*) ${DRIFT_STATE}\\.$`, "s");
+const DRIFT_OF_DIRECTIONS = new RegExp(`^Link .* ${DRIFT_STATE}\\. Link .* ${DRIFT_STATE}\\.$`, "s");
+
+/** What the text of a problem is about, as the service names it, and what it says. The first may be empty. */
+function splitText({ kind, text }: NetworkProblem): readonly [subject: string, said: string] {
+  if (kind === "drift") {
+    const [, subject = "", said = text] = DRIFT.exec(text) ?? [];
+    return [subject, said.replace(/^is /, "")];
+  }
+  const start = TEXT_AFTER_COLON.includes(kind) ? text.indexOf(": ") : -1;
+  return start < 0 ? ["", text] : [text.slice(0, start), text.slice(start + 2)];
+}
+
+const MOVED = " moved from ";
+
 /** What a problem that cuts off nothing says besides its title; empty when the title says all. */
-export function problemDetail(network: PageNetwork | undefined, problem: NetworkProblem): string {
+export function problemDetail(problem: NetworkProblem): string {
   const { kind, resource, text, moved, references } = problem;
   if (kind === "device-unavailable" || (resource === "links" && kind.startsWith("link-"))) return "";
-  const place = ({ elementId, port }: { readonly elementId: string; readonly port: string }) =>
-    `${network ? deviceNameById(network, elementId) : elementId}/${port}`;
-  if (moved) return `From ${place(moved.from)} to ${place(moved.to)}`;
+  // The text has the names of the ports, which the page does not have.
+  if (moved) return `From ${text.slice(text.lastIndexOf(MOVED) + MOVED.length).replace(/\.$/, "")}`;
   if (references !== undefined)
     return `${formatCount(references, "port, link or host refers", "ports, links and hosts refer")} to it`;
-  const start = TEXT_AFTER_COLON.includes(kind) ? text.indexOf(": ") : -1;
-  return start < 0 ? text : text.charAt(start + 2).toUpperCase() + text.slice(start + 3);
+  const directions = kind === "drift" && resource === "links" && DRIFT_OF_DIRECTIONS.exec(text);
+  if (directions) return `One direction ${directions[1]}, the other ${directions[2]}`;
+  const [, said] = splitText(problem);
+  return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
 /** The kind and the name of a problem. */

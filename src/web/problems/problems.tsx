@@ -260,7 +260,6 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
 /** What a problem cuts off, and what follows from it: one line that opens the devices and the other problems. */
 function Effects({ problem, onAcknowledge }: ProblemItemProps) {
   const { state, problems } = useStore();
-  const network = useNetwork();
   const { cutOff } = problem;
   const followers = problems.followers.value.get(problem.id) ?? [];
   const parts = [
@@ -269,7 +268,7 @@ function Effects({ problem, onAcknowledge }: ProblemItemProps) {
     followers.length > 0 && formatCount(followers.length, "problem follows", "problems follow"),
   ].filter(Boolean);
   const line = parts.join("; ");
-  if (line === "") return <p class="problem-text">{problemDetail(network, problem) || "Cuts off nothing"}</p>;
+  if (line === "") return <p class="problem-text">{problemDetail(problem) || "Cuts off nothing"}</p>;
   if (state.value.wall) return <p class="problem-text">{line}</p>;
   return (
     // The content is rendered only when it is opened, because it may have hundreds of items.

@@ -11,7 +11,7 @@ import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, isSameEntity, type TableView, VIEW_TITLES } from "../data/view-state.ts";
 import { isPrinting, isPrintRequested } from "../map/paper.tsx";
-import { MAX_ROWS, type Rows } from "./rows.ts";
+import { MAX_PRINTED_ROWS, MAX_ROWS, nextPrintStep, type Rows } from "./rows.ts";
 import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
 /** The ARIA index of the first row of data; the head is row 1. */
@@ -24,7 +24,8 @@ interface GridProps {
   readonly want: (count: number) => void;
 }
 
-export function Grid({ table, rows: { list, loading, hasMore, total, fault }, want }: GridProps) {
+export function Grid({ table, rows, want }: GridProps) {
+  const { list, loading, hasMore, total, fault } = rows;
   const store = useStore();
   const { selected, at, view } = store.state.value;
   // A hidden table does not subscribe to the network.
@@ -45,11 +46,14 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
     if (hasMore && end > list.length) want(end);
   }, [end, list, hasMore]);
   useLayoutEffect(() => {
-    if (!isPrintRequested.value || loading) return;
-    if (hasMore && list.length < MAX_ROWS) return want(MAX_ROWS);
+    if (!isPrintRequested.value) return;
+    const step = nextPrintStep(rows);
+    if (step === "wait") return;
+    if (step === "load") return want(MAX_PRINTED_ROWS);
     isPrintRequested.value = false;
-    print();
-  }, [isPrintRequested.value, list, loading]);
+    if (step === "print") print();
+    else store.notify(`The table cannot be printed: ${step.fault}`);
+  }, [isPrintRequested.value, rows]);
   /** Set while the End key waits for the last row, which may have to be loaded first. */
   const goesToEnd = useRef(false);
   useLayoutEffect(() => {
@@ -224,7 +228,7 @@ const SPARE_ROWS = 8;
 
 /**
  * The rows of a long list that are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
- * rows have the same height, so that positions follow from indexes. On paper there are all of them.
+ * rows have the same height, so that positions follow from indexes. On paper there are the first `MAX_PRINTED_ROWS`.
  */
 function useRowWindow(count: number) {
   /** The element that scrolls. */
@@ -248,7 +252,9 @@ function useRowWindow(count: number) {
     scroller,
     first,
     /** The index after the last row that is rendered. */
-    end: isPrinting.value ? count : first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
+    end: isPrinting.value
+      ? Math.min(count, MAX_PRINTED_ROWS)
+      : first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
     /** The number of rows that Page Down moves. */
     pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),
     /** Scrolls as little as needed to show the row. */

@@ -25,12 +25,31 @@ export interface Rows {
 
 /** Maximum number of rows that are loaded; 100,000 hosts are 50 MB. */
 export const MAX_ROWS = 100_000;
+/** Maximum number of rows on paper, which is some 300 pages; the browser renders all of them in one task. */
+export const MAX_PRINTED_ROWS = 10_000;
 /** The numbers of rows that are requested. The service limits pages to 10,000, so above that the whole list is requested. */
 const STEPS = [200, 2000, 10_000] as const;
 const RELOAD_DELAY_MS = 1500;
 /** The longest list that is loaded again after a change. The visible rows of a longer one still show current values. */
 const MAX_ROWS_TO_RELOAD = 20_000;
 const NO_ROWS: Rows = { list: [], loading: true, hasMore: false, total: undefined, fault: undefined };
+
+/** What printing does next: it waits, loads more rows, prints, or ends with the reason why rows are missing. */
+export type PrintStep = "wait" | "load" | "print" | { readonly fault: string };
+
+export function nextPrintStep({ list, loading, hasMore, fault }: Rows): PrintStep {
+  if (loading) return "wait";
+  if (fault !== undefined) return { fault };
+  return hasMore && list.length < MAX_PRINTED_ROWS ? "load" : "print";
+}
+
+/** The line on paper about rows that are not on it; undefined if all are. */
+export function printedRowsText({ list, hasMore, total }: Rows): string | undefined {
+  if (!hasMore && list.length <= MAX_PRINTED_ROWS) return undefined;
+  const printed = Math.min(list.length, MAX_PRINTED_ROWS).toLocaleString("en");
+  const all = hasMore ? total : list.length;
+  return `The first ${printed} rows${all === undefined ? "" : ` of ${all.toLocaleString("en")}`}. Filter or sort to print others.`;
+}
 
 interface Request {
   readonly table: TableView;

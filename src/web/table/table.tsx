@@ -8,8 +8,9 @@ import { readNetwork, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { LAYER_TITLES, type MarkLayer, type TableView } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
+import { isPrinting } from "../map/paper.tsx";
 import { Grid } from "./grid.tsx";
-import { createRowLoader, MAX_ROWS, type Rows } from "./rows.ts";
+import { createRowLoader, MAX_ROWS, printedRowsText, type Rows } from "./rows.ts";
 import { EXAMPLES } from "./table-columns.ts";
 import { formatFilter, parseFilter } from "./table-filter.ts";
 
@@ -34,6 +35,7 @@ export function Table() {
     seenVersion.current = version;
     if (state.at === undefined) loader.reload();
   });
+  const printedRows = isPrinting.value ? printedRowsText(loader.rows.value) : undefined;
   return (
     <div class="table" hidden={table === undefined}>
       {lastTable.current && (
@@ -42,6 +44,7 @@ export function Table() {
           <p class="fault" id="filter-fault" role="alert" hidden={loader.rows.value.fault === undefined}>
             {loader.rows.value.fault}
           </p>
+          {printedRows !== undefined && <p>{printedRows}</p>}
           <Grid
             key={lastTable.current}
             table={lastTable.current}

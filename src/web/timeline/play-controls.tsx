@@ -3,7 +3,7 @@ import { computed, effect, type ReadonlySignal, untracked, useSignal } from "@pr
 import { useEffect, useMemo } from "preact/hooks";
 import type { Alarm, Incident } from "../../client/client.ts";
 import { parseMoment } from "../data/load-network.ts";
-import { abortPrevious } from "../data/pacing.ts";
+import { abortPrevious, reasonOf } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { SPEEDS } from "../data/view-state.ts";
@@ -76,7 +76,7 @@ async function jumpToIncident(
       onSearched(searched.time);
     }
   } catch (error) {
-    if (!signal.aborted) notify(`Incidents cannot be searched: ${String(error)}`);
+    if (!signal.aborted) notify(`Incidents cannot be searched: ${reasonOf(error)}`);
   }
 }
 
