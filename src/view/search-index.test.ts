@@ -33,3 +33,18 @@ test("the words of a page are found by their beginnings", () => {
   expect(words.owner(at)).toBe(1);
   expect(words.fieldText(at)).toBe("spine two");
 });
+
+test("searches that meet a page at the same time index it once, also when one of them is cancelled", () => {
+  const names = Array.from({ length: 200 }, (_, i) => `${"word ".repeat(60)}${i}`);
+  const countSteps = (searches: ReturnType<typeof indexPage>[]): number => {
+    let steps = 0;
+    for (let open = searches; open.length > 0; steps++) open = open.filter((search) => !search.next().done);
+    return steps;
+  };
+  const alone = countSteps([indexPage("devices", pageWith(names))]);
+  expect(alone).toBeGreaterThan(4);
+  const page = pageWith(names);
+  const cancelled = indexPage("devices", page);
+  cancelled.next(); // and is never advanced again
+  expect(countSteps([indexPage("devices", page), indexPage("devices", page)])).toBeLessThan(alone / 2 + 3);
+});

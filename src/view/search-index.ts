@@ -12,7 +12,7 @@
  * text at the offset.
  */
 import { lowerBound } from "../lib/sorted.ts";
-import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { CollectionVersions } from "../log/log.ts";
 import { canonicalIp, ipKey } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
@@ -148,8 +148,19 @@ export function addressBytes(key: string): Uint8Array {
   return Buffer.from(String.fromCharCode(FIELD_CLASS.address) + hexOf(key));
 }
 
+/** The pages that are being indexed. Searches that meet the same page share the work: a user types several in a second. */
+const started = new WeakMap<EncodedPage, SharedSteps<PageWords>>();
+
 /** Indexes a page, which takes about a millisecond, and more where the fields are long. */
 export function* indexPage(kind: SearchedKind, page: EncodedPage): Steps<PageWords> {
+  const shared = started.get(page) ?? new SharedSteps(buildIndex(kind, page));
+  started.set(page, shared);
+  const built = yield* shared.result();
+  started.delete(page);
+  return built;
+}
+
+function* buildIndex(kind: SearchedKind, page: EncodedPage): Steps<PageWords> {
   const fields: string[] = [];
   const words: Word[] = [];
   const pause = new Pause();
