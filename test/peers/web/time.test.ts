@@ -1,6 +1,7 @@
 /** The past in the page: played at a speed, from incident to incident, and two moments compared. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { needs } from "../../support/needs.ts";
+import { basic } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { audit } from "../../web/audit.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "../../web/browser.ts";
@@ -159,8 +160,9 @@ test.skipIf(!hasChromium)(
     await tab.page.clock.install();
     // A machine that has no time for the search now: the page would say so, and leave the next try to the user.
     await tab.page.route(/incident=/, async (route) => {
-      let response = await route.fetch();
-      while (response.status() === 503) response = await route.fetch();
+      const headers = { ...route.request().headers(), authorization: basic(history.service.credentials) };
+      let response = await route.fetch({ headers });
+      while (response.status() === 503) response = await route.fetch({ headers });
       await route.fulfill({ response });
     });
     await tab.goto(`/?at=${history.revisions.repaired}`);
