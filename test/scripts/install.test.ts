@@ -147,7 +147,9 @@ test("the service imports packages of production only, those of the page include
   );
   const imports = files.flatMap((path) =>
     [
-      ...readFileSync(join(root, path), "utf8").matchAll(/\bfrom "(?!\.|node:|bun)((?:@[^/"]+\/)?[^/"]+)/g),
+      ...readFileSync(join(root, path), "utf8").matchAll(
+        /^(?:import|export|\}).*\bfrom "(?!\.|node:|bun)((?:@[^/"]+\/)?[^/"]+)/gm,
+      ),
     ].map(([, name]) => name),
   );
   expect([...new Set(imports)].sort()).toEqual(
