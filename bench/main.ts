@@ -14,8 +14,6 @@
  *
  * `npm run bench -- cluster`, too: nodes and NATS servers on this machine; `nats-server` must be installed.
  *
- * `npm run bench -- cpu --before COMMIT`, too: processor time per request, change and event, beside a commit.
- *
  * `npm run bench -- compare`, too: 1,000,000 hosts with one source, beside an earlier commit (--before REVISION).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +22,6 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPeers } from "../scripts/peers.ts";
 import { BEFORE_MERGING, measureCompare } from "./api/compare.ts";
-import { measureCpu } from "./api/cpu.ts";
 import { measureGrowth } from "./api/growth.ts";
 import { measureLarge } from "./api/large.ts";
 import { passed, type Result, ratioOf } from "./api/result.ts";
@@ -50,7 +47,7 @@ const { values: options, positionals: selected } = parseArgs({
   allowPositionals: true,
 });
 /** Suites that take long and need a git checkout. */
-const ONLY_WHEN_NAMED = ["fairness", "compare", "cluster", "cpu"];
+const ONLY_WHEN_NAMED = ["fairness", "compare", "cluster"];
 const WITH_OWN_TABLE = ["fairness"];
 const WITHOUT_PEERS = ["fairness", "sources", "cluster", "layout"];
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
@@ -83,7 +80,6 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
     }),
   sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
   cluster: () => measureCluster({ folder, quick }),
-  cpu: () => measureCpu({ folder, rounds: Math.min(rounds, 3), before: options.before || "HEAD~1" }),
   compare: () =>
     measureCompare({
       folder,
