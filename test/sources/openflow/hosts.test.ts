@@ -153,7 +153,7 @@ describe("hosts", () => {
     await until(() => !sink.hosts.has(`${macOf(2)}/None`), { what: "the silent host removed" });
     expect(sink.hosts.has(ID)).toBe(true);
     expect(one?.arpRequestsReceived).toBeGreaterThan(0);
-    expect(two?.arpRequestsReceived).toBeGreaterThan(0);
+    expect(two?.arpRequestsReceived).toBeGreaterThan(1);
   });
 
   test("of a disconnected switch are removed after the link timeout", async () => {

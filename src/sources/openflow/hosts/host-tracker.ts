@@ -330,7 +330,10 @@ const PROBE_SOURCE_LINK_LOCAL = ((mac: Uint8Array) => {
   return Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f);
 })(macBytes(PROBE_SOURCE_MAC));
 
-/** Returns what is due at an address or location that was silent for so long. A probe that is due counts as sent now. */
+/**
+ * Returns what is due at an address or location that was silent for so long. A probe that is due counts as sent now. After a
+ * pause of the process that is longer than the timeout, the probes come first: an idle host is not removed without them.
+ */
 function whatIsDue(
   activity: Activity,
   isContested: boolean,
@@ -338,11 +341,14 @@ function whatIsDue(
   now: number,
 ): "removal" | "probe" | undefined {
   const silentMs = now - activity.lastSeenAt;
-  if (silentMs >= (isContested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs)) return "removal";
+  const timeoutMs = isContested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs;
   const probeAfterMs = isContested ? CONFLICT_PROBE_INTERVAL_MS : hostTimeoutMs / 2;
   const probeIntervalMs = isContested ? CONFLICT_PROBE_INTERVAL_MS : probeAfterMs / MAX_PROBES;
+  if (isContested && silentMs >= timeoutMs) return "removal";
   if (silentMs < probeAfterMs || now - activity.probedAt < probeIntervalMs) return undefined;
+  if (silentMs >= timeoutMs && activity.probes >= MAX_PROBES) return "removal";
   activity.probedAt = now;
+  activity.probes++;
   return "probe";
 }
 

@@ -11,17 +11,25 @@ export interface Activity {
   count: number;
   /** The time at which the last probe was sent; 0 when none was. */
   probedAt: number;
+  /** Number of probes since it was last seen. */
+  probes: number;
 }
 
 export interface LearnedLocation extends Activity {
   readonly ref: PortRef;
 }
 
-export const firstActivity = (now: number): Activity => ({ lastSeenAt: now, count: 1, probedAt: 0 });
+export const firstActivity = (now: number): Activity => ({
+  lastSeenAt: now,
+  count: 1,
+  probedAt: 0,
+  probes: 0,
+});
 
 export function recordActivity(activity: Activity, now: number): void {
   activity.lastSeenAt = now;
   activity.count++;
+  activity.probes = 0;
 }
 
 export class LearnedHost {
