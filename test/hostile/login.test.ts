@@ -105,7 +105,7 @@ async function guessesBefore(service: Service, headers: Readonly<Record<string, 
 }
 
 /** Another spelling of the same credential for each number, so that each is a first login. */
-const firstLogin = (n: number) => `Basic${" ".repeat(n + 2)}${btoa("reader:secret")}`;
+const firstLogin = (n: number, user = "reader") => `Basic${" ".repeat(n + 2)}${btoa(`${user}:secret`)}`;
 
 const addressOf = (n: number) => `198.18.${(n >> 8) & 255}.${n & 255}`;
 
@@ -152,9 +152,10 @@ test(
     void guessAt("reader", stop.signal);
     await until(() => answers.of(401) >= 930, { what: "guesses to be checked", deadlineMs: 120_000 });
     for (let n = 0; n < 5; n++) {
-      const headers = { Authorization: firstLogin(n), "X-Forwarded-For": `203.0.113.${n}` };
-      // Two checks run at a time, and some end while the request is on its way. Thirty wait.
-      expect(await guessesBefore(service, headers)).toBeLessThanOrEqual(10);
+      // The password of this user takes little time to check, so that no further guess ends meanwhile.
+      const headers = { Authorization: firstLogin(n, "quick"), "X-Forwarded-For": `203.0.113.${n}` };
+      // Two checks run at a time. Thirty wait.
+      expect(await guessesBefore(service, headers)).toBeLessThanOrEqual(3);
     }
     stop.abort();
   },
