@@ -50,7 +50,7 @@ function toneOf({ device, emphasis, role }: DeviceItem): InsetArea["tone"] {
 const isSameArea = (p: InsetArea, q: InsetArea | undefined): boolean =>
   p.left === q?.left && p.right === q.right && p.bottom === q.bottom && p.top === q.top && p.tone === q.tone;
 
-/** Whether a drawn device is in view. It is asked in every frame, so clusters outside the view are passed over. */
+/** Whether a drawn device is in view. This runs in every frame, so clusters outside the view are passed over. */
 export function hasDeviceInView(
   { clusters, devices }: Pick<DeviceScene, "clusters" | "devices">,
   view: Bounds,
