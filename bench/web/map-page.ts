@@ -32,7 +32,10 @@ export async function longTasksDuring(page: Page, run: () => Promise<void>): Pro
   return tasks.filter((task) => task.start >= start).map((task) => task.ms);
 }
 
-/** Zooms in until devices instead of clusters are drawn. */
+/** The largest section of the map that is dragged, in map units, so that two layouts are compared at the same zoom. */
+const MAX_SPAN = 5000;
+
+/** Zooms in until devices instead of clusters are drawn, and at most `MAX_SPAN` is in view. */
 export async function zoomToDevices(page: Page): Promise<void> {
   const map = page.locator(".map-focus");
   await map.focus();
@@ -40,6 +43,15 @@ export async function zoomToDevices(page: Page): Promise<void> {
     await map.press("+");
     await page.waitForTimeout(400);
   }
+  await map.press("+");
+  await page.waitForURL(/camera=/);
+  await page.evaluate((maxSpan) => {
+    const url = new URL(location.href);
+    const [x, y, span, device] = url.searchParams.get("camera")?.split(",") ?? [];
+    url.searchParams.set("camera", [x, y, Math.min(Number(span), maxSpan), device].join(","));
+    history.pushState(null, "", url);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, MAX_SPAN);
 }
 
 /** The times between frames while the mouse drags the map. */

@@ -99,14 +99,14 @@ export function drawCardTexts(
     const { sizePx, lines } = text;
     const hasFault = card.faults.length > 0;
     const color = TEXT_COLORS[card.tone];
-    // The halo keeps the text legible over the cross of a card.
     context.strokeStyle = palette[`${card.tone}Fill`];
     for (const [i, line] of lines.entries()) {
       const isBold = i === 0 || hasFault;
       const lineY = y + (i - (lines.length - 1) / 2) * sizePx * LINE_HEIGHT;
       context.font = `${isBold ? 600 : 400} ${sizePx}px ${FAMILY}`;
       context.fillStyle = palette[isBold ? color : "muted"];
-      if (hasFault) context.strokeText(line, x, lineY);
+      // The halo keeps the text legible over the cross.
+      if (card.isCrossed) context.strokeText(line, x, lineY);
       context.fillText(line, x, lineY);
     }
   }

@@ -38,6 +38,8 @@ export interface ClusterCard extends Bounds {
   /** What is wrong in the cluster, worst first. */
   readonly faults: readonly string[];
   readonly tone: "down" | "warning" | "node" | "dimmed";
+  /** Whether nothing of the cluster can be reached. */
+  readonly isCrossed: boolean;
 }
 
 const countOf = <T>(values: readonly T[], wanted: T): number =>
@@ -107,7 +109,7 @@ export class ClusterScene {
     const states = present.map((device) => network.stateOf(device));
     const [downCount, cutOffCount] = [countOf(states, "down"), countOf(states, "cut off")];
     const downInside = this.#downInside.get(index) ?? 0;
-    const isWhole = present.length > 0 && downCount + cutOffCount === present.length;
+    const isCrossed = present.length > 0 && downCount + cutOffCount === present.length;
     const faults = [
       ...(downCount > 0 ? [downCount === present.length ? "down" : `${downCount} down`] : []),
       ...(cutOffCount > 0 ? [cutOffCount === present.length ? "cut off" : `${cutOffCount} cut off`] : []),
@@ -127,6 +129,7 @@ export class ClusterScene {
       count: dims && markCount === 0 ? `${matchCount} of ${present.length}` : String(present.length),
       faults: [...marked, ...faults],
       tone,
+      isCrossed,
     });
     const isSelected = emphases.some(({ selected }) => selected);
     const words = encodeNode(this.#writer, {
@@ -134,7 +137,7 @@ export class ClusterScene {
       y: box.y,
       size: { width: box.width / 2, height: box.height / 2 },
       shape: SHAPES.card,
-      symbol: isWhole ? SYMBOLS.cross : SYMBOLS.none,
+      symbol: isCrossed ? SYMBOLS.cross : SYMBOLS.none,
       ring: RINGS[isSelected ? "thick" : emphases.some(({ onPath }) => onPath) ? "thin" : "none"],
       dashed: tone === "warning" && cutOffCount > 0 ? 1 : 0,
       color: palette[tone],

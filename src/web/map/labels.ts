@@ -134,7 +134,8 @@ const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
 /** The smallest spacing of devices at which their names are drawn. */
 export const NAMED_SPACING_PX = 34;
-const HOST_COUNT_MIN_SPACING_PX = 44;
+/** The smallest spacing at which the number of hosts is drawn beside a device. */
+export const HOST_COUNT_SPACING_PX = 44;
 const MAX_CACHED_WIDTHS = 50_000;
 const FONT = '11px system-ui, "Segoe UI", sans-serif';
 const HOST_COUNT_FONT = '10px system-ui, "Segoe UI", sans-serif';
@@ -183,7 +184,7 @@ export function drawLabels(
     if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;
     const radiusPx = label.size * projection.radiusPx;
     const y = nodeY + radiusPx + 4;
-    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX ? hostCount(label.nodeId) : 0;
+    const hosts = spacingPx >= HOST_COUNT_SPACING_PX ? hostCount(label.nodeId) : 0;
     if (hosts > 0) drawHostCount(context, hosts, x + radiusPx + 3, nodeY - radiusPx - 2, palette);
     context.font = label.bold ? BOLD_FONT : FONT;
     const { detail } = label;

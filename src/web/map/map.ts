@@ -5,7 +5,8 @@
  *
  * An update runs in slices and encodes only changed items. Attributes of the element contain numbers for tests:
  * `data-encoded` is the number of items encoded since the start, `data-updates` that of updates, `data-items` that of
- * present items, and `data-instances` that of instances in the last frame, which draws only those in view.
+ * present items, `data-frames` that of frames, and `data-instances` that of instances in the last frame, which draws only
+ * those in view.
  */
 import type { Client } from "../../client/client.ts";
 import { MAX_DEVICES_WITHOUT_CARDS, MIN_DEVICE_SPACING_PX } from "../../layout/clustered-layout.ts";
@@ -28,7 +29,7 @@ import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
-import { DeviceLabels } from "./labels.ts";
+import { DeviceLabels, HOST_COUNT_SPACING_PX } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
 import { composePng, createDrawing, type DrawingFacts, type PictureOptions } from "./map-export.ts";
 import type { LostCableMark } from "./marks.ts";
@@ -40,6 +41,10 @@ import { measureUncovered } from "./uncovered-space.ts";
 /** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
+
+/** What a frame depends on besides the scenes. Of the network it shows only what the scenes have, and the counts of hosts. */
+const DRAWN_INPUT = ["highlights", "palette", "overlay", "positions", "routes"] as const;
+const DRAWN_CONTENT = ["pinned", "groups"] as const;
 
 export class NetworkMap {
   readonly ports: PortCache;
@@ -59,6 +64,8 @@ export class NetworkMap {
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
+  /** The content of the last update. */
+  #drawnContent: MapContent | undefined;
   #groups: readonly GroupShape[] = [];
   #insetAreas: readonly InsetArea[] = [];
   /** The bounds of the drawn devices. */
@@ -258,15 +265,25 @@ export class NetworkMap {
     this.#groups = yield* groupShapes(content.groups, network, positions);
     this.#insetAreas = insetAreas(this.#clusters.cards, this.#devices.devices, this.#insetAreas);
     this.#drawnBounds = boundsOf(Array.from(this.#devices.devices.values(), ({ position }) => position));
-    this.#input = input;
+    const encoded = this.#encoded();
     const { dataset } = this.#layers.element;
-    dataset.encoded = String(this.#encoded());
+    const isChanged =
+      changes.devices.size + changes.clusters.size + this.#devices.hosts.positions.size > 0 ||
+      changes.lines ||
+      dataset.encoded !== String(encoded) ||
+      DRAWN_INPUT.some((field) => this.#input?.[field] !== input[field]) ||
+      DRAWN_CONTENT.some((field) => this.#drawnContent?.[field] !== content[field]);
+    this.#input = input;
+    this.#drawnContent = content;
+    dataset.encoded = String(encoded);
     dataset.updates = String(Number(dataset.updates ?? 0) + 1);
     dataset.groups = String(this.#groups.length);
     dataset.items = String(this.#devices.scene.nodes.size + this.#devices.scene.edges.size);
     this.#placeCamera();
     this.#handlers.onUpdated();
-    this.#requestFrame();
+    // Most changes of a network are of hosts, and are not seen at all unless their number is beside the device.
+    const showsHostCounts = this.#camera.projection().spacingPx >= HOST_COUNT_SPACING_PX;
+    if (isChanged || showsHostCounts) this.#requestFrame();
     // A picture that was requested during this update is drawn by the next one.
     if (!picture || picture !== this.#picture) return;
     this.#picture = undefined;
@@ -370,6 +387,7 @@ export class NetworkMap {
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";
+    dataset.frames = String(Number(dataset.frames ?? 0) + 1);
     dataset.instances = String(instances);
     dataset.lineTexts = String(lineTexts);
     this.#setFault("drawing", undefined);

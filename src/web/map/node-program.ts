@@ -89,6 +89,11 @@ void main(void) {
   float d = outline(v_pixel, v_radius);
   if (d > (v_ring > 2.5 ? 10.0 : v_ring > 0.5 ? 7.0 : 1.5)) discard;
   float line = clamp(v_radius * 0.2, 0.9, 1.8);
+  // Most pixels of a large card are inside its border, where only the fill is drawn.
+  if (v_shape > 4.5 && v_symbol < 0.5 && d < -line - 1.0) {
+    o_color = vec4(v_fill.rgb * v_fill.a, v_fill.a);
+    return;
+  }
   vec4 color = vec4(0.0);
   // The rings are the numbers of RINGS in style.ts.
   if (v_ring > 2.5) {

@@ -1,4 +1,4 @@
-/** What a live change costs the map: only what changed is encoded again. */
+/** What a live change costs the map: only what changed is encoded again, and a frame is drawn only if something is seen. */
 import { expect, test } from "bun:test";
 import { needs } from "../../support/needs.ts";
 import { startService } from "../../support/service.ts";
@@ -56,6 +56,35 @@ test.skipIf(!hasChromium)("a link that goes down encodes one line, and a selecti
     await until(async () => (await counters(tab)).items === 11, {
       what: "the device and its lines to be removed",
     });
+    expect(tab.errors).toEqual([]);
+  } finally {
+    await tab.close();
+    await service.stop();
+    file.remove();
+  }
+});
+
+test.skipIf(!hasChromium)("a host that moves is drawn only where the numbers of hosts are seen", async () => {
+  const file = createNetworkFile();
+  const addedLeaves = Array.from({ length: 60 }, (_, i) => 15 + i);
+  file.write({ addedLeaves });
+  const service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  const tab = await openTab(service);
+  const isUpdated = async (before: number) => (await counters(tab)).updates > before;
+  try {
+    await tab.goto("/");
+    await tab.page.locator('.status[data-level="live"]').waitFor();
+    const small = await settledCounters(tab);
+    file.write({ addedLeaves, movedHosts: { "02:00:00:00:00:03": 12 } });
+    await until(() => isUpdated(small.updates), { what: "an update" });
+    const moved = await settledCounters(tab);
+    expect(moved).toEqual({ ...small, updates: moved.updates });
+    await tab.goto(`/?camera=0,0,300,${deviceId(12)}`);
+    await tab.page.locator('.status[data-level="live"]').waitFor();
+    const large = await settledCounters(tab);
+    file.write({ addedLeaves });
+    await until(() => isUpdated(large.updates), { what: "an update" });
+    expect((await settledCounters(tab)).frames).toBeGreaterThan(large.frames);
     expect(tab.errors).toEqual([]);
   } finally {
     await tab.close();
