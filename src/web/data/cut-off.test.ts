@@ -2,7 +2,6 @@ import { expect, spyOn, test } from "bun:test";
 import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
 import { device } from "../../../test/support/sample-network.ts";
 import { finish } from "../../../test/support/scene-input.ts";
-import { UnionFind } from "../../lib/union-find.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { devicesCutOffBy, findCutOff } from "./cut-off.ts";
 import type { PageNetwork } from "./page-network.ts";
@@ -45,14 +44,14 @@ test("inactive and lost cables cut off; what was never joined is separate", () =
   expect(search(network, [["e", "unknown"]])).toEqual([]);
 });
 
-test("devices are joined only in a network with a fault", () => {
+test("parts are found only in a network with a fault", () => {
   const network = chain();
-  using union = spyOn(UnionFind.prototype, "union");
+  using cablesOf = spyOn(network, "cablesOf");
   expect(search(network)).toEqual([]);
-  expect(union).not.toHaveBeenCalled();
+  expect(cablesOf).not.toHaveBeenCalled();
   setDown(network, "b");
   expect(search(network)).toEqual(["a"]);
-  expect(union).toHaveBeenCalled();
+  expect(cablesOf).toHaveBeenCalled();
 });
 
 test("the state is that of all networks of the same moment, and raises their version", () => {

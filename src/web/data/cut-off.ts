@@ -5,7 +5,7 @@
  * of links, so they come from the problems.
  */
 import { computed, effect } from "@preact/signals";
-import { UnionFind } from "../../lib/union-find.ts";
+import { Multimap } from "../../lib/multimap.ts";
 import type { Cable } from "../../model/cable.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { SlicedWork } from "./pacing.ts";
@@ -16,71 +16,91 @@ type Pair = readonly [device: string, other: string];
 
 const pairOf = ({ from, to }: Cable): Pair => [from.device, to.device];
 
-/** Keeps the devices that are cut off in the shown network up to date. */
+/** The share of the time of the page that the search for parts may take: it reads the whole network after each change. */
+const MAX_SHARE = 0.05;
+
+/**
+ * Keeps the devices that are cut off in the shown network up to date. The parts are found again when a device, a link or a
+ * lost cable has changed. A change of hosts may only make another part the largest.
+ */
 export function syncCutOff({ live, past, networkVersion, problems }: PageStore): void {
   const network = computed(() => past.value ?? live.value);
-  const lost = computed(() => lostPairs(problems.shown.value.problems));
-  let done: readonly unknown[] = [];
-  const keyOf = (of: PageNetwork) => [of, of.version, lost.peek()];
-  const work = new SlicedWork(function* () {
-    const current = network.peek();
-    if (!current) return;
-    const key = keyOf(current);
-    if (key.every((part, i) => part === done[i])) return;
-    done = key;
-    const ids = yield* findCutOff(current, lost.peek());
-    if (isSameSet(ids, current.cutOff.ids)) return;
-    const isUnchanged = done[1] === current.version;
-    current.setCutOff(ids);
-    // The new version is no reason to search again, unless the network changed during the search.
-    if (isUnchanged) done = keyOf(current);
-    networkVersion.value++;
-  }, reportError);
+  const lost = computed(() =>
+    problems.listedLost.value.flatMap(({ link }): Pair[] =>
+      link ? [[link.src.device, link.dst.device]] : [],
+    ),
+  );
+  let parts: readonly Part[] = [];
+  let partsKey: readonly unknown[] = [];
+  let hostsVersion = -1;
+  const work = new SlicedWork(
+    function* () {
+      const current = network.peek();
+      if (!current) return;
+      const key = [current, current.graphVersion, lost.peek()];
+      const isSame = key.every((value, i) => value === partsKey[i]);
+      if (isSame && hostsVersion === current.openedHosts.version) return;
+      partsKey = key;
+      hostsVersion = current.openedHosts.version;
+      if (!isSame) parts = yield* findParts(current, lost.peek());
+      const ids = yield* outsideLargest(parts, current, lost.peek());
+      if (isSameSet(ids, current.cutOff.ids)) return;
+      current.setCutOff(ids);
+      networkVersion.value++;
+    },
+    reportError,
+    MAX_SHARE,
+  );
   effect(() => {
     void [network.value, networkVersion.value, lost.value];
     work.request();
   });
 }
 
-function lostPairs(problems: readonly NetworkProblem[]): Pair[] {
-  return problems.flatMap(({ kind, link }) =>
-    kind === "link-lost" && link ? [[link.src.device, link.dst.device] as const] : [],
-  );
-}
-
 const isSameSet = (p: ReadonlySet<string>, q: ReadonlySet<string>): boolean =>
   p.size === q.size && [...p].every((id) => q.has(id));
 
+/** The ids of available devices that active cables join. */
+type Part = ReadonlySet<string>;
+
 export function* findCutOff(network: PageNetwork, lost: readonly Pair[]): Generator<void, Set<string>> {
-  const cutOff = new Set<string>();
-  // Mostly a network has no fault, and joining its devices costs much more than looking for one.
-  if (lost.length === 0 && !(yield* hasFault(network))) return cutOff;
-  const { devices, cables } = network;
-  const parts = new UnionFind<string>();
-  for (const cable of cables.values()) {
-    yield;
-    const [a, b] = pairOf(cable);
-    if (cable.active && devices.get(a)?.available && devices.get(b)?.available) parts.union(a, b);
-  }
-  const sizes = new Map<string, PartSize>();
+  const parts = yield* findParts(network, lost);
+  return yield* outsideLargest(parts, network, lost);
+}
+
+/** The parts of the network; none if it has no fault, because then nothing is cut off. */
+function* findParts(network: PageNetwork, lost: readonly Pair[]): Generator<void, Part[]> {
+  const { devices } = network;
+  const parts: Part[] = [];
+  // Mostly a network has no fault, and finding its parts costs much more than looking for one.
+  if (lost.length === 0 && !(yield* hasFault(network))) return parts;
+  const isUp = (id: string) => devices.get(id)?.available === true;
+  const activeNeighbours = (id: string) =>
+    network.cablesOf(id).flatMap((cable) => (cable.active ? pairOf(cable).filter(isUp) : []));
+  const seen = new Set<string>();
   for (const { id, available } of devices.values()) {
     yield;
-    if (available) addDevice(sizes, parts.find(id), id, network.hostCount(id));
+    if (!available || seen.has(id)) continue;
+    const part = new Set([id]);
+    yield* extend(part, activeNeighbours);
+    for (const member of part) seen.add(member);
+    parts.push(part);
   }
-  const largest = largestOf(sizes);
-  if (largest === undefined) return cutOff;
-  const repaired = new UnionFind<string>();
-  for (const cable of cables.values()) {
+  return parts;
+}
+
+/** Adds all devices that are joined with the found ones. Ends early, and returns true, at a device that is an end. */
+function* extend(
+  found: Set<string>,
+  neighboursOf: (id: string) => readonly string[],
+  isEnd: (id: string) => boolean = () => false,
+): Generator<void, boolean> {
+  for (const id of found) {
     yield;
-    repaired.union(...pairOf(cable));
+    if (isEnd(id)) return true;
+    for (const neighbour of neighboursOf(id)) found.add(neighbour);
   }
-  for (const pair of lost) repaired.union(...pair);
-  for (const { id, available } of devices.values()) {
-    yield;
-    const isOutside = available && parts.find(id) !== largest;
-    if (isOutside && repaired.find(id) === repaired.find(largest)) cutOff.add(id);
-  }
-  return cutOff;
+  return false;
 }
 
 /** Whether a device is down or a cable is inactive. */
@@ -96,29 +116,49 @@ function* hasFault({ devices, cables }: PageNetwork): Generator<void, boolean> {
   return false;
 }
 
-interface PartSize {
-  hosts: number;
-  devices: number;
-  lowestId: string;
-}
-
-function addDevice(sizes: Map<string, PartSize>, part: string, id: string, hosts: number): void {
-  const size = sizes.get(part);
-  if (!size) sizes.set(part, { hosts, devices: 1, lowestId: id });
-  else {
-    size.hosts += hosts;
-    size.devices++;
-    if (id < size.lowestId) size.lowestId = id;
+/** The devices outside the largest part that would be joined with it if every device were up and every cable active. */
+function* outsideLargest(
+  parts: readonly Part[],
+  network: PageNetwork,
+  lost: readonly Pair[],
+): Generator<void, Set<string>> {
+  const cutOff = new Set<string>();
+  if (parts.length < 2) return cutOff;
+  const largest = yield* largestOf(parts, network);
+  const lostNeighbours = new Multimap<string, string>();
+  for (const [a, b] of lost) {
+    lostNeighbours.add(a, b);
+    lostNeighbours.add(b, a);
   }
+  const neighboursOf = (id: string) => [...network.cablesOf(id).flatMap(pairOf), ...lostNeighbours.of(id)];
+  const joined = new Set<string>();
+  const separate = new Set<string>();
+  for (const part of parts) {
+    const [first] = part;
+    if (part === largest || first === undefined) continue;
+    if (!joined.has(first) && !separate.has(first)) {
+      const found = new Set([first]);
+      const isJoined = yield* extend(found, neighboursOf, (id) => largest?.has(id) || joined.has(id));
+      for (const id of found) (isJoined ? joined : separate).add(id);
+    }
+    if (joined.has(first)) for (const id of part) cutOff.add(id);
+  }
+  return cutOff;
 }
 
 /** The part with the most hosts, then the most devices, then the lowest id, as the service finds it for problems. */
-function largestOf(sizes: ReadonlyMap<string, PartSize>): string | undefined {
-  let best: (PartSize & { readonly part: string }) | undefined;
-  for (const [part, size] of sizes) {
-    const difference = best ? size.hosts - best.hosts || size.devices - best.devices : 1;
-    if (!best || difference > 0 || (difference === 0 && size.lowestId < best.lowestId))
-      best = { part, ...size };
+function* largestOf(parts: readonly Part[], network: PageNetwork): Generator<void, Part | undefined> {
+  let best: { readonly part: Part; readonly hosts: number; readonly lowestId: string } | undefined;
+  for (const part of parts) {
+    let [hosts, lowestId] = [0, ""];
+    for (const id of part) {
+      yield;
+      hosts += network.hostCount(id);
+      if (lowestId === "" || id < lowestId) lowestId = id;
+    }
+    const difference = best ? hosts - best.hosts || part.size - best.part.size : 1;
+    if (!best || difference > 0 || (difference === 0 && lowestId < best.lowestId))
+      best = { part, hosts, lowestId };
   }
   return best?.part;
 }

@@ -33,17 +33,20 @@ export async function runInSlices(steps: Iterator<unknown>): Promise<void> {
 
 /**
  * Work that is requested repeatedly. A request during a run causes one more run after it, with the newest input. An
- * exception ends the run and is reported; the next request starts a new run.
+ * exception ends the run and is reported; the next request starts a new run. `maxShare` is the share of time that the runs
+ * may take: after a long run the next one waits.
  */
 export class SlicedWork {
   readonly #start: () => Iterator<unknown>;
   readonly #onError: (error: unknown) => void;
+  readonly #maxShare: number;
   #isRunning = false;
   #again = false;
 
-  constructor(start: () => Iterator<unknown>, onError: (error: unknown) => void) {
+  constructor(start: () => Iterator<unknown>, onError: (error: unknown) => void, maxShare = 1) {
     this.#start = start;
     this.#onError = onError;
+    this.#maxShare = maxShare;
   }
 
   request(): void {
@@ -55,8 +58,11 @@ export class SlicedWork {
     this.#isRunning = true;
     do {
       this.#again = false;
+      const startMs = performance.now();
       await runInSlices(this.#start()).catch(this.#onError);
-      if (this.#again) await nextTask();
+      const restMs = (performance.now() - startMs) * (1 / this.#maxShare - 1);
+      if (restMs > 1) await systemClock.sleep(restMs);
+      else if (this.#again) await nextTask();
     } while (this.#again);
     this.#isRunning = false;
   }

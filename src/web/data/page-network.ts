@@ -40,7 +40,7 @@ export class PageNetwork {
   /** Hosts that are only planned or were removed. They are found by id and are counted at no device. */
   readonly #otherHosts: ReadonlyMap<string, Host>;
   readonly #listeners = new Set<ChangeListener>();
-  #version = 0;
+  #graphVersion = 0;
   #hosts: { readonly version: number; readonly all: ReadonlyMap<string, Host> } | undefined;
 
   constructor(
@@ -57,7 +57,12 @@ export class PageNetwork {
 
   /** A number that rises with every change, so that a view can check cheaply whether it is out of date. */
   get version(): number {
-    return this.#version + this.openedHosts.version + this.cutOff.version;
+    return this.#graphVersion + this.openedHosts.version + this.cutOff.version;
+  }
+
+  /** A number that rises with every change of a device or a link. Most changes of a network are of hosts. */
+  get graphVersion(): number {
+    return this.#graphVersion;
   }
 
   /** The loaded hosts only. */
@@ -70,7 +75,7 @@ export class PageNetwork {
   }
 
   set({ resource, value }: Exclude<NetworkEntity, { readonly resource: "hosts" }>): void {
-    this.#version++;
+    this.#graphVersion++;
     switch (resource) {
       case "devices":
         this.devices.set(value.id, value);
@@ -83,7 +88,7 @@ export class PageNetwork {
   }
 
   remove(kind: StoredKind, id: string): void {
-    this.#version++;
+    this.#graphVersion++;
     const link = kind === "links" ? this.links.get(id) : undefined;
     this[kind].delete(id);
     if (link) this.#updateCable(link);

@@ -55,7 +55,7 @@ export class LayoutClient {
   #worker: Worker | undefined;
   #newest: LayoutContent | undefined;
   /** The content that was sent last, and the version of its network. */
-  #sent: (LayoutContent & { readonly version: number }) | undefined;
+  #sent: (LayoutContent & { readonly graphVersion: number }) | undefined;
   #diff = new NetworkDiff();
   #isBusy = false;
   #isPartial = true;
@@ -143,7 +143,7 @@ export class LayoutClient {
   #sendNewest(): void {
     const [next, sent] = [this.#newest, this.#sent];
     if (!this.#worker || this.#isBusy || !next) return;
-    const isSent = next.network === sent?.network && next.network.version === sent.version;
+    const isSent = next.network === sent?.network && next.network.graphVersion === sent.graphVersion;
     if (isSent && next.pinned === sent.pinned && next.lost === sent.lost) return;
     this.#isBusy = true;
     void this.#send(this.#worker, next);
@@ -159,7 +159,7 @@ export class LayoutClient {
       worker.postMessage({ start, isKept: !network.isPartial } satisfies LayoutStart);
     }
     const before = isNew ? undefined : this.#sent?.pinned;
-    this.#sent = { ...content, version: network.version };
+    this.#sent = { ...content, graphVersion: network.graphVersion };
     const diff = this.#diff;
     let hasChanged = false;
     const send = (part: Omit<LayoutRequest, "isLast">) => {

@@ -69,6 +69,7 @@ export class MapSync {
   readonly #lost: ReadonlySignal<readonly LostCableMark[]>;
   readonly #listedLost: ReadonlySignal<readonly LostCableMark[]>;
   #contentKey = "";
+  #hostsVersion = 0;
   #cameraKey = "";
   /** The moment whose ports are loaded. */
   #portsAt: string | undefined;
@@ -136,7 +137,8 @@ export class MapSync {
     const highlightsKey = JSON.stringify([filters, selected, hostDevices, comparison?.from, comparison?.to]);
     // Ports are not loaded again at each step of playback, because their names and speeds seldom change.
     if (!state.play) this.#portsAt = state.at;
-    const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
+    const { graphVersion, cutOff, openedHosts } = network;
+    const contentKey = JSON.stringify([highlightsKey, expanded, graphVersion, cutOff.version, this.#portsAt]);
     const hasChanged = (...keys: (keyof MapInput)[]) => keys.some((key) => previous?.[key] !== input[key]);
     const { pinned, arrangement } = input;
     const isCompleted = previous?.network?.isPartial && previous.network !== network;
@@ -147,11 +149,18 @@ export class MapSync {
     const isMarkedAnew = hasChanged("network", "drift", "path", "problem", "chosen");
     const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "listedLost", "causes", "arrangement");
     const isVisited = hasChanged("problemVisits", "problemIsLoading");
-    if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
-    this.#contentKey = contentKey;
     // Without filters, a change of the network does not change highlights, so that only changed entities are drawn again.
     const dependsOnNetwork =
       [...types, ...states, ...sources].length > 0 || around !== undefined || path || layer || comparison;
+    const isSame = contentKey === this.#contentKey && !isDrawnAnew && !isVisited;
+    if (isSame && openedHosts.version === this.#hostsVersion) return;
+    this.#contentKey = contentKey;
+    this.#hostsVersion = openedHosts.version;
+    // Most changes of a network are of hosts, and of these only the numbers are seen.
+    if (isSame && !dependsOnNetwork && expanded.length === 0 && selected?.kind !== "hosts") {
+      this.map.redrawHostCounts();
+      return;
+    }
     if (!this.#highlights || dependsOnNetwork || isMarkedAnew || highlightsKey !== this.#highlightsKey)
       this.#highlights = createHighlights(
         network,

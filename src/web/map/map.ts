@@ -42,10 +42,6 @@ import { measureUncovered } from "./uncovered-space.ts";
 const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
 
-/** What a frame depends on besides the scenes. Of the network it shows only what the scenes have, and the counts of hosts. */
-const DRAWN_INPUT = ["highlights", "palette", "overlay", "positions", "routes"] as const;
-const DRAWN_CONTENT = ["pinned", "groups"] as const;
-
 export class NetworkMap {
   readonly ports: PortCache;
   readonly #layers: MapLayers;
@@ -64,8 +60,6 @@ export class NetworkMap {
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
-  /** The content of the last update. */
-  #drawnContent: MapContent | undefined;
   #groups: readonly GroupShape[] = [];
   #insetAreas: readonly InsetArea[] = [];
   /** The bounds of the drawn devices. */
@@ -121,6 +115,11 @@ export class NetworkMap {
     this.#content = content;
     this.#layout.update({ network, pinned, lost: listedLost });
     this.#update.request();
+  }
+
+  /** Draws the numbers of hosts beside devices again, if the zoom shows them. */
+  redrawHostCounts(): void {
+    if (this.#camera.projection().spacingPx >= HOST_COUNT_SPACING_PX) this.#requestFrame();
   }
 
   /**
@@ -265,25 +264,15 @@ export class NetworkMap {
     this.#groups = yield* groupShapes(content.groups, network, positions);
     this.#insetAreas = insetAreas(this.#clusters.cards, this.#devices.devices, this.#insetAreas);
     this.#drawnBounds = boundsOf(Array.from(this.#devices.devices.values(), ({ position }) => position));
-    const encoded = this.#encoded();
-    const { dataset } = this.#layers.element;
-    const isChanged =
-      changes.devices.size + changes.clusters.size + this.#devices.hosts.positions.size > 0 ||
-      changes.lines ||
-      dataset.encoded !== String(encoded) ||
-      DRAWN_INPUT.some((field) => this.#input?.[field] !== input[field]) ||
-      DRAWN_CONTENT.some((field) => this.#drawnContent?.[field] !== content[field]);
     this.#input = input;
-    this.#drawnContent = content;
-    dataset.encoded = String(encoded);
+    const { dataset } = this.#layers.element;
+    dataset.encoded = String(this.#encoded());
     dataset.updates = String(Number(dataset.updates ?? 0) + 1);
     dataset.groups = String(this.#groups.length);
     dataset.items = String(this.#devices.scene.nodes.size + this.#devices.scene.edges.size);
     this.#placeCamera();
     this.#handlers.onUpdated();
-    // Most changes of a network are of hosts, and are not seen at all unless their number is beside the device.
-    const showsHostCounts = this.#camera.projection().spacingPx >= HOST_COUNT_SPACING_PX;
-    if (isChanged || showsHostCounts) this.#requestFrame();
+    this.#requestFrame();
     // A picture that was requested during this update is drawn by the next one.
     if (!picture || picture !== this.#picture) return;
     this.#picture = undefined;
