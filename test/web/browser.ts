@@ -138,7 +138,13 @@ export async function openTab(
           onOverload = () => resolve(false);
         });
         await page.goto(service.url + path);
-        const shown = content.waitFor().then(() => true as const);
+        const shown = content.waitFor().then(
+          () => true as const,
+          async (error: unknown) => {
+            const text = await page.locator("body").innerText();
+            throw new Error(`${path} shows no content, but:\n${text}\n${errors.join("\n")}`, { cause: error });
+          },
+        );
         // Without one of its assets the page cannot start, so it is loaded again, as a user would do.
         if (await Promise.race([shown, overloaded])) return;
         shown.catch(() => {}); // Rejected by the next navigation.

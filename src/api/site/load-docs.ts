@@ -11,7 +11,11 @@ import type { SiteFile } from "./static-site.ts";
 const DOCS_FOLDER = "docs";
 /** The pages at the start of the index. The others follow in order of path. */
 const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "operations", "map", "client"];
-const IMAGE_TYPES: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  ".jpg": "image/jpeg",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+};
 
 interface DocPage {
   /** The path below docs/, without `.md`. */
