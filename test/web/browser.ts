@@ -142,7 +142,9 @@ export async function openTab(
           () => true as const,
           async (error: unknown) => {
             const text = await page.locator("body").innerText();
-            throw new Error(`${path} shows no content, but:\n${text}\n${errors.join("\n")}`, { cause: error });
+            throw new Error(`${path} shows no content, but:\n${text}\n${errors.join("\n")}`, {
+              cause: error,
+            });
           },
         );
         // Without one of its assets the page cannot start, so it is loaded again, as a user would do.
