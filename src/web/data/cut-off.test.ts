@@ -1,15 +1,18 @@
 import { expect, spyOn, test } from "bun:test";
-import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
+import { sampleCable, sampleHost, sampleNetwork } from "../../../test/support/page-network.ts";
 import { device } from "../../../test/support/sample-network.ts";
 import { finish } from "../../../test/support/scene-input.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { devicesCutOffBy, findCutOff } from "./cut-off.ts";
+import { devicesCutOffBy, findParts, outsideLargest } from "./cut-off.ts";
 import type { PageNetwork } from "./page-network.ts";
 
-type Pairs = Parameters<typeof findCutOff>[1];
+type Pairs = Parameters<typeof findParts>[1];
+
+const outside = (parts: Parameters<typeof outsideLargest>[0], network: PageNetwork, lost: Pairs = []) =>
+  [...finish(outsideLargest(parts, network, lost))].sort();
 
 const search = (network: PageNetwork, lost: Pairs = []): string[] =>
-  [...finish(findCutOff(network, lost))].sort();
+  outside(finish(findParts(network, lost)), network, lost);
 
 /** The chain a – b – c – d with one host on `a` and one on `c`, where `d` is up. */
 function chain(): PageNetwork {
@@ -29,6 +32,16 @@ test("what a device that is down separates from the largest part is cut off", ()
   expect(search(network)).toEqual(["a"]);
   setDown(network, "c");
   expect(search(network)).toEqual(["d"]);
+});
+
+test("hosts decide which of the same parts is the largest", () => {
+  const network = chain();
+  setDown(network, "b");
+  const parts = finish(findParts(network, []));
+  expect(outside(parts, network)).toEqual(["a"]);
+  const value = sampleHost("02:00:00:00:00:03", "a/8");
+  network.openedHosts.apply({ event: "added", value, revision: 2 });
+  expect(outside(parts, network)).toEqual(["c", "d"]);
 });
 
 test("inactive and lost cables cut off; what was never joined is separate", () => {

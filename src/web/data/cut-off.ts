@@ -63,13 +63,8 @@ const isSameSet = (p: ReadonlySet<string>, q: ReadonlySet<string>): boolean =>
 /** The ids of available devices that active cables join. */
 type Part = ReadonlySet<string>;
 
-export function* findCutOff(network: PageNetwork, lost: readonly Pair[]): Generator<void, Set<string>> {
-  const parts = yield* findParts(network, lost);
-  return yield* outsideLargest(parts, network, lost);
-}
-
 /** The parts of the network; none if it has no fault, because then nothing is cut off. */
-function* findParts(network: PageNetwork, lost: readonly Pair[]): Generator<void, Part[]> {
+export function* findParts(network: PageNetwork, lost: readonly Pair[]): Generator<void, Part[]> {
   const { devices } = network;
   const parts: Part[] = [];
   // Mostly a network has no fault, and finding its parts costs much more than looking for one.
@@ -117,7 +112,7 @@ function* hasFault({ devices, cables }: PageNetwork): Generator<void, boolean> {
 }
 
 /** The devices outside the largest part that would be joined with it if every device were up and every cable active. */
-function* outsideLargest(
+export function* outsideLargest(
   parts: readonly Part[],
   network: PageNetwork,
   lost: readonly Pair[],

@@ -54,7 +54,7 @@ export class LayoutClient {
   /** Undefined between a failure and the next worker. */
   #worker: Worker | undefined;
   #newest: LayoutContent | undefined;
-  /** The content that was sent last, and the version of its network. */
+  /** The content that was sent last, and the version of its devices and links. */
   #sent: (LayoutContent & { readonly graphVersion: number }) | undefined;
   #diff = new NetworkDiff();
   #isBusy = false;
