@@ -104,7 +104,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     child.kill("SIGKILL");
     await exited;
   };
-  return {
+  const service: Service = {
     url,
     credentials: credentials ?? "",
     pid: child.pid,
@@ -125,6 +125,22 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     kill,
     [Symbol.asyncDispose]: kill,
   };
+  if (credentials !== null && url.startsWith("http:") && args.some(isLocalNetwork))
+    await until(() => isLoaded(service), { what: "the network" });
+  return service;
+}
+
+/** Whether the argument names a network that is complete after its first read: a file or the demo network. */
+const isLocalNetwork = (argument: string): boolean => /^--(file|demo)(=|$)/.test(argument);
+
+/** Whether every source has synced or failed. On a busy machine the service listens before. */
+async function isLoaded(service: Pick<Service, "fetch">): Promise<boolean> {
+  const { status, sources } = await (await service.fetch("/readyz")).json();
+  if (!sources) return status !== "starting"; // the credentials are not those of a user
+  return sources.every(
+    (source: { status: string; error?: string }) =>
+      source.status !== "starting" || source.error !== undefined,
+  );
 }
 
 async function waitUntilListening(
