@@ -125,23 +125,28 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     kill,
     [Symbol.asyncDispose]: kill,
   };
-  if (credentials !== null && url.startsWith("http:") && args.some(isLocalNetwork))
-    await until(() => isLoaded(service), { what: "the network" });
+  const networks = countLocalNetworks(args);
+  await until(() => settledSources(stderr()).size >= networks || child.exitCode !== null, {
+    what: "the network",
+  });
   return service;
 }
 
-/** Whether the argument names a network that is complete after its first read: a file or the demo network. */
-const isLocalNetwork = (argument: string): boolean => /^--(file|demo)(=|$)/.test(argument);
-
-/** Whether every source has synced or failed. On a busy machine the service listens before. */
-async function isLoaded(service: Pick<Service, "fetch">): Promise<boolean> {
-  const { status, sources } = await (await service.fetch("/readyz")).json();
-  if (!sources) return status !== "starting"; // the credentials are not those of a user
-  return sources.every(
-    (source: { status: string; error?: string }) =>
-      source.status !== "starting" || source.error !== undefined,
-  );
+/**
+ * The number of sources in the arguments or in the configuration whose network is complete after their first read. On a
+ * busy machine the service listens before that. In a cluster another node may read them.
+ */
+function countLocalNetworks(args: readonly string[]): number {
+  const file = args[args.indexOf("--config") + 1];
+  const config = args.includes("--config") && file !== undefined ? readFileSync(file, "utf8") : "";
+  if (/^"?cluster"?:/m.test(config)) return 0;
+  const inConfig = config.match(/\btype"?: ?"?(file|demo)\b/g) ?? [];
+  return args.filter((arg) => /^--(file|demo)(=|$)/.test(arg)).length + inConfig.length;
 }
+
+/** The names of the sources that have synced or failed. */
+const settledSources = (log: string): ReadonlySet<string> =>
+  new Set(log.matchAll(/ source (?:synced|starting|stale) source=(\S+)/g).map(([, name = ""]) => name));
 
 async function waitUntilListening(
   child: Bun.Subprocess,
