@@ -1,47 +1,110 @@
 /**
- * A multimap from text keys to ids, with lookups by key and by range of keys.
+ * A multimap from text keys to ids, with lookups by key and by range of keys. Keys and ids are in tables of bytes
+ * (`text-table.ts`), and a key has the numbers of its ids, so that a million entries are no million objects.
  *
- * Keys are in a hash map. Their order is computed when `sortKeys` is called; keys added later are in an unsorted list until
- * the next call. A tree would pay for the order at every change, with about twenty string comparisons that miss the CPU
- * cache; here a change costs one or two hash lookups.
+ * Keys have no order until the first range is looked up: `sortKeys` computes it, and keys added later are in an unsorted
+ * list until the next call. A tree would pay for the order at every change, with about twenty comparisons that miss the CPU
+ * cache.
  *
  * A writer may prepare changes while others read. An id that it adds is found at once. An id that it removes with `retire`
- * is still found by `get`, `range` and `collect` until `dropRetired`, but not by `current` and `currentRange`. So meanwhile
- * readers find too much, never too little.
+ * is still found by `get`, `range` and `collect` until `dropRetired`, but not by `current`. So meanwhile readers find too
+ * much, never too little.
  */
 
-import { ShardedMap, ShardedSet } from "./sharded-set.ts";
-import { compareTexts, lowerBound } from "./sorted.ts";
+import { NumberSet } from "./number-set.ts";
+import { lowerBound } from "./sorted.ts";
 import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "./steps.ts";
+import { TextTable } from "./text-table.ts";
 
 /** Number of unsorted keys that a range lookup may scan: this many, plus one per 1024 sorted keys. */
 const MAX_NEW_KEYS = 1024;
 const SORTED_PER_NEW_KEY = 1024;
 
 /**
- * The ids of a key are in an array, which needs a fraction of the memory and time of a set. It becomes a set when an id is
- * deleted from more than `MAX_SEARCHED_IDS`, or when it grows to `MAX_ARRAY_IDS`, because the conversion itself takes time.
+ * The ids of a key are in an array, in which deleting one takes a search. It becomes a set of bits when it has more than
+ * `MAX_ARRAY_IDS`, and enough that a set, whose size depends on the number of all ids, is not larger than the array.
  */
-const MAX_SEARCHED_IDS = 64;
 const MAX_ARRAY_IDS = 1024;
+const BITS_PER_ARRAY_ID = 64;
 
-/** The ids of a key. A single id is stored without an array, because most keys of a large index have only one. */
-type Ids = string | string[] | ShardedSet;
+/** The value of a key: 0 if it has no id, one more than the number of its only id, or this bit and its index in `#lists`. */
+const IS_LIST = 0x8000_0000;
+
+/** Numbers of ids. Each id has its number as long as an index has it, and until `freeUnused`. */
+export class IdNumbers {
+  /** The value of an id is the number of keys that have it. */
+  readonly #ids = new TextTable();
+  /** Numbers whose last key was deleted. May contain duplicates, and ids that have a key again. */
+  #unused: number[] = [];
+
+  get count(): number {
+    return this.#ids.size;
+  }
+
+  find(id: string): number {
+    return this.#ids.find(id);
+  }
+
+  has(number: number): boolean {
+    return this.#ids.has(number);
+  }
+
+  text(number: number): string {
+    return this.#ids.text(number);
+  }
+
+  /** The number of the id, which has one more key. */
+  addKey(id: string): number {
+    const number = this.#ids.add(id);
+    this.#ids.setValue(number, this.#ids.value(number) + 1);
+    return number;
+  }
+
+  removeKey(number: number): void {
+    const keys = this.#ids.value(number) - 1;
+    this.#ids.setValue(number, keys);
+    if (keys === 0) this.#unused.push(number);
+  }
+
+  /** Frees the numbers of ids that no key has. No index may have retired ids, and none may change meanwhile. */
+  *freeUnused(): Steps<void> {
+    const unused = this.#unused;
+    this.#unused = [];
+    const pause = new Pause();
+    for (const number of unused) {
+      if (this.#ids.has(number) && this.#ids.value(number) === 0) this.#ids.delete(number);
+      if (pause.due(COST.key)) yield;
+    }
+  }
+}
 
 export class SortedIndex {
-  readonly #ids = new ShardedMap<Ids>();
-  /** The sorted keys. They may include removed ones. */
-  #sortedKeys: readonly string[] = [];
-  /** Keys that are being sorted. */
-  #sortingKeys: readonly string[] = [];
-  /** Keys added since the last sort, in order of addition. May contain removed keys and duplicates. */
-  #newKeys: string[] = [];
-  #sorting: SharedSteps<void> | undefined;
-  /** Whether a range was looked up since the last sort. */
-  #wasScanned = false;
+  readonly #ids: IdNumbers;
+  /** False for retired ids, which are dropped without visiting each. */
+  readonly #countsKeys: boolean;
+  readonly #keys = new TextTable();
+  /** The ids of the keys that have several. */
+  readonly #lists: (number[] | NumberSet)[] = [];
+  readonly #unusedLists: number[] = [];
   #size = 0;
   /** The ids that were retired and that readers still find. */
   #retired: SortedIndex | undefined;
+  /**
+   * The numbers of the keys in order, from the first `sortKeys` on. Keys without ids stay in the table until they are left out
+   * here, so that no other key gets their number.
+   */
+  #sortedKeys: Uint32Array | undefined;
+  /** Keys added since the last sort began, and those that it adds. They may contain keys without ids, and duplicates. */
+  #newKeys: number[] = [];
+  #sortingKeys: readonly number[] = [];
+  #sorting: SharedSteps<void> | undefined;
+  /** Whether a range was looked up since the last sort. */
+  #wasScanned = false;
+
+  constructor(ids = new IdNumbers(), countsKeys = true) {
+    this.#ids = ids;
+    this.#countsKeys = countsKeys;
+  }
 
   /** Number of ids, without retired ones. */
   get size(): number {
@@ -51,43 +114,60 @@ export class SortedIndex {
   /** Adds an id, which the key must not have yet unless it is retired. */
   add(key: string, id: string): void {
     this.#retired?.delete(key, id);
-    const ids = this.#ids.get(key);
-    if (ids === undefined) {
-      this.#ids.set(key, id);
-      this.#newKeys.push(key);
-    } else if (typeof ids === "string") this.#ids.set(key, [ids, id]);
-    else if (ids instanceof ShardedSet) ids.add(id);
-    else if (ids.length >= MAX_ARRAY_IDS) this.#ids.set(key, new ShardedSet(ids).add(id));
-    else ids.push(id);
+    const number = this.#countsKeys ? this.#ids.addKey(id) : this.#ids.find(id);
+    const keyNumber = this.#keys.add(key);
+    const value = this.#keys.value(keyNumber);
+    if (value === 0) {
+      this.#keys.setValue(keyNumber, number + 1);
+      if (this.#isOrdered) this.#newKeys.push(keyNumber);
+    } else if (value < IS_LIST) {
+      const at = this.#unusedLists.pop() ?? this.#lists.length;
+      this.#lists[at] = [value - 1, number];
+      this.#keys.setValue(keyNumber, IS_LIST + at);
+    } else this.#addTo(value - IS_LIST, number);
     this.#size++;
+  }
+
+  #addTo(at: number, number: number): void {
+    const ids = this.#lists[at];
+    if (ids instanceof NumberSet) ids.add(number);
+    else if (ids) {
+      ids.push(number);
+      if (ids.length > MAX_ARRAY_IDS && ids.length * BITS_PER_ARRAY_ID > this.#ids.count)
+        this.#lists[at] = new NumberSet(ids);
+    }
   }
 
   /** Deletes the id; does nothing when the key does not have it. */
   delete(key: string, id: string): void {
-    const ids = this.#ids.get(key);
-    if (ids === undefined) return;
-    if (typeof ids === "string" ? ids !== id : !this.#deleteFrom(ids, key, id)) return;
+    const keyNumber = this.#keys.find(key);
+    const number = this.#ids.find(id);
+    if (keyNumber < 0 || number < 0) return;
+    const value = this.#keys.value(keyNumber);
+    if (value < IS_LIST ? value !== number + 1 : !this.#deleteFrom(value - IS_LIST, number)) return;
     this.#size--;
-    if (typeof ids !== "string" && idCount(ids) > 0) return;
-    this.#ids.delete(key);
+    if (this.#countsKeys) this.#ids.removeKey(number);
+    if (value >= IS_LIST) {
+      if (this.#countOf(value) > 0) return;
+      this.#lists[value - IS_LIST] = [];
+      this.#unusedLists.push(value - IS_LIST);
+    }
+    this.#keys.setValue(keyNumber, 0);
+    if (!this.#isOrdered) this.#keys.delete(keyNumber);
   }
 
-  #deleteFrom(ids: string[] | ShardedSet, key: string, id: string): boolean {
-    if (ids instanceof ShardedSet) return ids.delete(id);
-    if (ids.length > MAX_SEARCHED_IDS) {
-      const idSet = new ShardedSet(ids);
-      this.#ids.set(key, idSet);
-      return idSet.delete(id);
-    }
-    const at = ids.indexOf(id);
-    if (at >= 0) ids.splice(at, 1);
-    return at >= 0;
+  #deleteFrom(at: number, number: number): boolean {
+    const ids = this.#lists[at];
+    if (!ids || ids instanceof NumberSet) return ids?.delete(number) === true;
+    const found = ids.indexOf(number);
+    if (found >= 0) ids.splice(found, 1);
+    return found >= 0;
   }
 
   /** Removes the id for the writer. Readers find it until `dropRetired`. */
   retire(key: string, id: string): void {
     this.delete(key, id);
-    this.#retired ??= new SortedIndex();
+    this.#retired ??= new SortedIndex(this.#ids, false);
     this.#retired.add(key, id);
   }
 
@@ -97,13 +177,12 @@ export class SortedIndex {
   }
 
   has(key: string): boolean {
-    return this.#ids.has(key) || this.#retired?.has(key) === true;
+    return this.#valueOf(key) !== 0 || this.#retired?.has(key) === true;
   }
 
   /** The number of ids of a key, without retired ones. */
   count(key: string): number {
-    const ids = this.#ids.get(key);
-    return ids === undefined ? 0 : idCount(ids);
+    return this.#countOf(this.#valueOf(key));
   }
 
   get(key: string): Iterable<string> {
@@ -112,63 +191,86 @@ export class SortedIndex {
 
   /** The ids of a key, without retired ones. */
   current(key: string): Iterable<string> {
-    const ids = this.#ids.get(key) ?? NO_IDS;
-    return typeof ids === "string" ? [ids] : ids;
+    return this.#idsOf(this.#valueOf(key));
   }
 
   /** The ids whose keys are in [from, to], in no particular order. An id with several such keys occurs several times. */
-  range(from: string, to: string): Iterable<string> {
-    const current = this.currentRange(from, to);
-    return this.#retired ? join(this.#retired.range(from, to), current) : current;
-  }
-
-  /** The ids whose keys are in [from, to], without retired ones. */
-  currentRange(from: string, to: string): Iterable<string> {
-    return from === to ? this.current(from) : this.#idsIn(from, to);
-  }
-
-  *#idsIn(from: string, to: string): Generator<string> {
-    for (const key of this.#keysIn(from, to)) yield* this.current(key);
+  *range(from: string, to: string): Generator<string> {
+    if (this.#retired) yield* this.#retired.range(from, to);
+    for (const key of this.#keysIn(from, to)) yield* this.#idsOf(this.#keys.value(key));
   }
 
   /** Adds the ids of `range` to `into`. Returns false, with `into` partly filled, when `into` would exceed `max` ids. */
   collect(from: string, to: string, into: string[], max: number): boolean {
     if (this.#retired && !this.#retired.collect(from, to, into, max)) return false;
-    if (from === to) return collectIds(this.#ids.get(from), into, max);
-    for (const key of this.#keysIn(from, to)) if (!collectIds(this.#ids.get(key), into, max)) return false;
+    if (from === to) return this.#collect(this.#valueOf(from), into, max);
+    for (const key of this.#keysIn(from, to))
+      if (!this.#collect(this.#keys.value(key), into, max)) return false;
     return true;
+  }
+
+  #collect(value: number, into: string[], max: number): boolean {
+    if (value === 0) return true;
+    if (into.length + this.#countOf(value) > max) return false;
+    for (const id of this.#idsOf(value)) into.push(id);
+    return true;
+  }
+
+  #valueOf(key: string): number {
+    const number = this.#keys.find(key);
+    return number < 0 ? 0 : this.#keys.value(number);
+  }
+
+  #countOf(value: number): number {
+    if (value < IS_LIST) return value === 0 ? 0 : 1;
+    const ids = this.#lists[value - IS_LIST];
+    return ids instanceof NumberSet ? ids.size : (ids?.length ?? 0);
+  }
+
+  #idsOf(value: number): Iterable<string> {
+    if (value === 0) return NO_IDS;
+    return value < IS_LIST ? [this.#ids.text(value - 1)] : this.#textsOf(this.#lists[value - IS_LIST] ?? []);
+  }
+
+  /** The caller may pause between two ids. One that is freed meanwhile is left out. */
+  *#textsOf(ids: Iterable<number>): Generator<string> {
+    for (const id of ids) if (this.#ids.has(id)) yield this.#ids.text(id);
   }
 
   /** All keys, in order. Only for an index with few keys. */
   keys(): string[] {
-    return [...this.#ids.keys()].sort();
+    return [...this.#allKeys()].map((key) => this.#keys.text(key)).sort();
   }
 
   /** All keys in no particular order, including those of retired ids. The caller may pause between them. */
   *unsortedKeys(): Generator<string> {
     const retired = this.#retired;
-    yield* this.#ids.keys();
-    if (retired) for (const key of retired.unsortedKeys()) if (!this.#ids.has(key)) yield key;
+    for (const key of this.#allKeys()) yield this.#keys.text(key);
+    if (retired) for (const key of retired.unsortedKeys()) if (this.#valueOf(key) === 0) yield key;
+  }
+
+  /** The numbers of the keys that have ids. */
+  *#allKeys(): Generator<number> {
+    for (const key of this.#keys.numbers()) if (this.#keys.value(key) !== 0) yield key;
+  }
+
+  /** Whether the order of keys was needed once, and is kept since then. */
+  get #isOrdered(): boolean {
+    return this.#sortedKeys !== undefined || this.#sorting !== undefined;
   }
 
   /** Whether range lookups have to scan many keys until `sortKeys` is called. */
   get isUnsorted(): boolean {
+    const sorted = this.#sortedKeys;
+    if (!sorted) return this.#keys.size > MAX_NEW_KEYS;
     const unsorted = this.#newKeys.length + this.#sortingKeys.length;
-    return unsorted > MAX_NEW_KEYS + this.#sortedKeys.length / SORTED_PER_NEW_KEY;
+    return unsorted > MAX_NEW_KEYS + sorted.length / SORTED_PER_NEW_KEY;
   }
 
   /** Whether a range lookup had to scan many keys, or keys that were repeatedly added and removed accumulate. */
   get needsSorting(): boolean {
-    return this.isUnsorted && (this.#wasScanned || this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size);
-  }
-
-  /** Sorts all keys at once, which is faster than in steps. For startup. */
-  sortKeysNow(): void {
-    // If there are as many new keys as keys, they are the same. Keys that were added one after the other are sorted in a
-    // fraction of the time, because they are adjacent in memory and often in order.
-    const isNew = this.#newKeys.length === this.#ids.size && this.#sortedKeys.length === 0 && !this.#sorting;
-    this.#sortedKeys = isNew ? this.#newKeys.sort() : this.keys();
-    this.#newKeys = [];
+    const accumulate = this.#newKeys.length > MAX_NEW_KEYS + this.#keys.size;
+    return this.#isOrdered && this.isUnsorted && (this.#wasScanned || accumulate);
   }
 
   /** Merges the new keys into the sorted ones, in steps. The index may change meanwhile. Concurrent callers share the work. */
@@ -178,41 +280,74 @@ export class SortedIndex {
   }
 
   *#sortKeys(): Steps<void> {
-    this.#sortingKeys = this.#newKeys;
+    const pause = new Pause();
+    const sorted = this.#sortedKeys ?? new Uint32Array();
+    if (this.#sortedKeys) this.#sortingKeys = this.#newKeys.filter((key) => this.#keys.has(key));
     this.#newKeys = [];
-    const added = yield* sortInSteps([...this.#sortingKeys], compareTexts);
-    this.#sortedKeys = yield* this.#mergeKeys(this.#sortedKeys, added);
+    const added = [...this.#sortingKeys];
+    if (!this.#sortedKeys)
+      for (const key of this.#allKeys()) {
+        added.push(key);
+        if (pause.due(COST.item)) yield;
+      }
+    const inOrder = yield* sortInSteps(added, (a, b) => this.#keys.compare(a, b));
+    const withoutIds: number[] = [];
+    this.#sortedKeys = yield* this.#mergeKeys(sorted, inOrder, withoutIds);
     this.#sortingKeys = [];
+    for (const key of withoutIds) {
+      if (this.#keys.value(key) === 0) this.#keys.delete(key);
+      if (pause.due(COST.key)) yield;
+    }
     this.#sorting = undefined;
     this.#wasScanned = false;
   }
 
-  *#mergeKeys(sorted: readonly string[], added: readonly string[]): Steps<string[]> {
-    const merged: string[] = [];
+  /** Adds the keys without ids, which are not in the result, to `withoutIds`. */
+  *#mergeKeys(sorted: Uint32Array, added: readonly number[], withoutIds: number[]): Steps<Uint32Array> {
+    const merged = new Uint32Array(sorted.length + added.length);
+    let length = 0;
+    let last = -1;
     const pause = new Pause();
-    let at = 0;
-    let addedAt = 0;
-    while (at < sorted.length || addedAt < added.length) {
+    for (let [at, addedAt] = [0, 0]; at < sorted.length || addedAt < added.length; ) {
       const [next, nextAdded] = [sorted[at], added[addedAt]];
-      const takesSorted = nextAdded === undefined || (next !== undefined && next < nextAdded);
-      const key = (takesSorted ? next : nextAdded) ?? "";
+      const takesSorted =
+        nextAdded === undefined || (next !== undefined && this.#keys.compare(next, nextAdded) < 0);
+      const key = (takesSorted ? next : nextAdded) ?? 0;
       if (takesSorted) at++;
       else addedAt++;
-      if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
       if (pause.due(COST.item)) yield;
+      // Only the first of duplicates decides, because the key may get or lose its ids between two steps.
+      if (key === last) continue;
+      last = key;
+      if (this.#keys.value(key) === 0) withoutIds.push(key);
+      else merged[length++] = key;
     }
-    return merged;
+    return merged.subarray(0, length);
   }
 
-  *#keysIn(from: string, to: string): Generator<string> {
+  /** The keys in [from, to]. They may include keys without ids. */
+  *#keysIn(from: string, to: string): Generator<number> {
     this.#wasScanned = true;
     const sorted = this.#sortedKeys;
-    const added = new Set<string>();
+    const isInRange = (key: number) => {
+      if (!this.#keys.has(key)) return false;
+      const text = this.#keys.text(key);
+      return text >= from && text <= to;
+    };
+    if (!sorted) {
+      for (const key of this.#allKeys()) if (isInRange(key)) yield key;
+      return;
+    }
+    const added = new Set<number>();
     for (const keys of [this.#sortingKeys, this.#newKeys])
-      for (const key of keys) if (key >= from && key <= to) added.add(key);
-    for (let at = lowerBound(sorted.length, (i) => (sorted[i] ?? "") < from); at < sorted.length; at++) {
-      const key = sorted[at] ?? "";
-      if (key > to) break;
+      for (const key of keys) if (isInRange(key)) added.add(key);
+    for (
+      let at = lowerBound(sorted.length, (i) => this.#keys.text(sorted[i] ?? 0) < from);
+      at < sorted.length;
+      at++
+    ) {
+      const key = sorted[at] ?? 0;
+      if (this.#keys.text(key) > to) break;
       added.delete(key);
       yield key;
     }
@@ -225,15 +360,4 @@ const NO_IDS: readonly string[] = [];
 function* join(first: Iterable<string>, second: Iterable<string>): Generator<string> {
   yield* first;
   yield* second;
-}
-
-const idCount = (ids: Ids): number =>
-  typeof ids === "string" ? 1 : ids instanceof ShardedSet ? ids.size : ids.length;
-
-function collectIds(ids: Ids | undefined, into: string[], max: number): boolean {
-  if (ids === undefined) return true;
-  if (into.length + idCount(ids) > max) return false;
-  if (typeof ids === "string") into.push(ids);
-  else for (const id of ids) into.push(id);
-  return true;
 }

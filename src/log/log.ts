@@ -64,6 +64,7 @@ export interface Batch {
 export interface PageRecord {
   /** The id under which the log stores the page; undefined until it is stored. Set by the log. */
   storedId: number | undefined;
+  /** Returns bytes that the caller may change. */
   encode(): Uint8Array;
 }
 

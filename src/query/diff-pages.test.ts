@@ -23,7 +23,7 @@ function expectedDiff(before: ReadonlyMap<string, string>, after: ReadonlyMap<st
 }
 
 const valuesOf = (collection: MutableCollection) =>
-  new Map(collection.pages().flatMap((page) => page.ids.map((id, i) => [id, page.value(i)] as const)));
+  new Map(collection.pages().flatMap((page) => page.ids().map((id, i) => [id, page.value(i)] as const)));
 
 test("returns exactly the values that differ, in order of id, whether pages are shared or not", () => {
   fc.assert(

@@ -11,7 +11,6 @@ import { hasConflict } from "../model/conflict.ts";
 import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
 import { devicesNamedIn, type ResolveDevice, resolvedIds } from "../view/device-lookup.ts";
-import { portKey, portKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
 import type { Scalar } from "./fields.ts";
 
@@ -269,8 +268,9 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
         (location) =>
           keys.includes(deviceKey(location.elementId)) && (!ports || ports.includes(location.port)),
       ),
-    indexRanges: [{ index: "location", ranges: portRanges(devices, ports) }],
-    exact: true,
+    indexRanges: [{ index: "location", ranges: keys.map(exactRange) }],
+    exact: !ports,
+    substrings: ports?.map((port) => memberText("port", port)),
     devices: {
       names: () => devices,
       resolve: (resolve) => locationFilter(devices.map(resolve), ports),
@@ -284,8 +284,8 @@ export function linkEndFilter(
   devices: readonly string[],
   ports: readonly string[] | undefined,
 ): Filter {
-  const ranges = portRanges(devices, ports);
   const keys = devices.map(deviceKey);
+  const ranges = keys.map(exactRange);
   let substrings: string[] | undefined;
   return {
     matches: (entity) =>
@@ -294,7 +294,7 @@ export function linkEndFilter(
         (end) => keys.includes(deviceKey(entity[end].device)) && (!ports || ports.includes(entity[end].port)),
       ),
     indexRanges: ends.map((index) => ({ index, ranges })),
-    exact: true,
+    exact: !ports,
     get substrings() {
       if (!keys.every((key) => hasOneSpelling("devices", key))) return undefined;
       substrings ??= keys.map((id) => memberText("device", id));
@@ -306,11 +306,6 @@ export function linkEndFilter(
     },
   };
 }
-
-const portRanges = (devices: readonly string[], ports: readonly string[] | undefined): KeyRange[] =>
-  devices.flatMap((id) =>
-    ports ? ports.map((port): KeyRange => [portKey(id, port), portKey(id, port)]) : [portKeyRange(id)],
-  );
 
 /** Searching a page for more substrings than this costs more than parsing its entities. */
 const MAX_SUBSTRINGS = 32;
@@ -338,14 +333,18 @@ export function neighbourhoodFilter(kind: Kind, devices: ReadonlySet<string>): F
       return {
         matches: (entity) =>
           isLink(entity) && devices.has(entity.src.device) && devices.has(entity.dst.device),
-        ...(isHinted && { indexRanges: [{ index: "src", ranges: ids.map((id) => portKeyRange(id)) }] }),
+        ...(isHinted && {
+          indexRanges: [{ index: "src", ranges: ids.map((id) => exactRange(deviceKey(id))) }],
+        }),
         ...substrings("device"),
       };
     case "hosts":
       return {
         matches: (entity) =>
           isHost(entity) && entity.locations.some((location) => devices.has(location.elementId)),
-        ...(isHinted && { indexRanges: [{ index: "location", ranges: ids.map((id) => portKeyRange(id)) }] }),
+        ...(isHinted && {
+          indexRanges: [{ index: "location", ranges: ids.map((id) => exactRange(deviceKey(id))) }],
+        }),
         ...substrings("elementId"),
       };
   }

@@ -61,7 +61,7 @@ class PageCursor {
   }
 
   get id(): string | undefined {
-    return this.#pages[this.#pageIndex]?.ids[this.#valueIndex];
+    return this.#pages[this.#pageIndex]?.id(this.#valueIndex);
   }
 
   /** Length of the current value, in bytes. */

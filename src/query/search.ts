@@ -109,7 +109,7 @@ function insert(best: Candidate[], limit: number, candidate: Candidate): void {
 }
 
 function compareCandidates(a: Candidate, b: Candidate): number {
-  const idOf = ({ page, index }: Candidate): string => page.ids[index] ?? "";
+  const idOf = ({ page, index }: Candidate): string => page.id(index);
   return a.score - b.score || compareTexts(a.field, b.field) || compareTexts(idOf(a), idOf(b));
 }
 

@@ -93,14 +93,14 @@ function* scan({ state, kind, filters, after }: Selection): Selected {
   const anyCase = filters.find((filter) => filter.substringAnyCase !== undefined)?.substringAnyCase;
   const candidatesOn = (page: EncodedPage): Iterable<number> => {
     if (substrings) return positionsContaining(page, substrings);
-    return anyCase === undefined ? page.ids.keys() : positionsContainingAnyCase(page, anyCase);
+    return anyCase === undefined ? page.ends.keys() : positionsContainingAnyCase(page, anyCase);
   };
   const pause = new Pause();
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
     for (const i of candidatesOn(page)) {
-      const id = page.ids[i] ?? "";
+      const id = page.id(i);
       if (id <= after) continue;
       const text = page.value(i);
       if (matchesAll(kind, text, filters)) yield { id, text };

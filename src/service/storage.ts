@@ -80,7 +80,7 @@ export async function openStorage(
     const store = openParts(
       config,
       cluster.log,
-      await restore(cluster.log, logger),
+      await restore(cluster.log, clock, logger),
       undefined,
       clock,
       logger,
@@ -92,11 +92,20 @@ export async function openStorage(
   }
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
   const log = openEmbeddedLog(path, { retry: { clock, logger } });
-  return openParts(config, log, await restore(log, logger), settings, clock, logger);
+  return openParts(config, log, await restore(log, clock, logger), settings, clock, logger);
 }
 
-async function restore(log: Log, logger: Logger): Promise<View> {
-  const restored = restoreView(log);
+/** Interval at which the progress of a start is logged. A start that takes less is not logged. */
+const PROGRESS_INTERVAL_MS = 2000;
+
+async function restore(log: Log, clock: Clock, logger: Logger): Promise<View> {
+  let loggedAt = clock.monotonic();
+  const restored = restoreView(log, (what, part) => {
+    const now = clock.monotonic();
+    if (now - loggedAt < PROGRESS_INTERVAL_MS) return;
+    loggedAt = now;
+    logger.info(`reading the ${what} of the log`, { percent: Math.floor(part * 100) });
+  });
   await repairLog(log, restored, logger);
   return restored.view;
 }

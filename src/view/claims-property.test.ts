@@ -62,7 +62,7 @@ function shownBy(view: View): Map<string, Json> {
   const shown = new Map<string, Json>();
   for (const kind of KINDS) {
     for (const page of pagesOf(view, kind)) {
-      for (const [i, id] of page.ids.entries()) shown.set(`${kind} ${id}`, JSON.parse(page.value(i)));
+      for (const [i, id] of page.ids().entries()) shown.set(`${kind} ${id}`, JSON.parse(page.value(i)));
     }
   }
   return shown;

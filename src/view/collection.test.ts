@@ -164,7 +164,7 @@ describe("a collection", () => {
     const collection = filled(model);
     const ids = [...model.keys()];
     expect(collection.pages().length).toBe(3);
-    const [left = [], right = []] = collection.pages().map((page) => page.ids);
+    const [left = [], right = []] = collection.pages().map((page) => page.ids());
     for (const id of left.slice(2)) set(collection, id, null);
     collection.pages();
     for (const id of right.slice(2)) set(collection, id, null);
@@ -230,7 +230,7 @@ describe("a list of many pages", () => {
     let pauses = 0;
     let next = steps.next();
     for (; !next.done; next = steps.next()) pauses++;
-    expect(next.value.flatMap((page) => page.ids)).toHaveLength(5000 + ids.length);
+    expect(next.value.flatMap((page) => page.ids())).toHaveLength(5000 + ids.length);
     return pauses;
   };
 

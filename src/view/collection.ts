@@ -216,7 +216,7 @@ export class Collection {
       const pageWrites = writes[at];
       for (const part of pageWrites ? page.withChanges(pageWrites) : [page]) {
         for (let i = part.insertionIndex(from); i < part.length; i++) {
-          const id = part.ids[i] ?? "";
+          const id = part.id(i);
           if (id > to) return;
           yield { id, text: part.value(i) };
         }
@@ -245,7 +245,7 @@ export function* valuesInRange(
     const page = pages[at];
     if (!page) break;
     for (let i = page.insertionIndex(from); i < page.length; i++) {
-      const id = page.ids[i] ?? "";
+      const id = page.id(i);
       if (id > to) return;
       yield { id, text: page.value(i) };
     }

@@ -22,7 +22,7 @@ import {
 } from "./conflicts.ts";
 import { DeviceGroups } from "./identity/device-groups.ts";
 import { JoinedPorts, placeOf } from "./identity/joined-ports.ts";
-import { occupiesPorts, parseClaimsKey, plannedPortsKey, portKeyRange } from "./indexes.ts";
+import { occupiesPorts, parseClaimsKey, plannedPortsKey } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import { claimedDevices } from "./recover.ts";
 import { leaderOf, type TouchedEntity } from "./touched-entity.ts";
@@ -256,16 +256,12 @@ export class Commit {
   /** Marks everything that refers to the device, shown or held back, to be merged again. `shownBefore` was its id until now. */
   *#recheckDependents(device: string, shownBefore: string | undefined): Steps<void> {
     const view = this.#view;
-    const [from, to] = portKeyRange(device);
     for (const [kind, name] of [
       ["links", "src"],
       ["links", "dst"],
       ["hosts", "location"],
     ] as const) {
-      const index = view.findIndex(kind, name);
-      if (!index) continue;
-      if (index.isUnsorted) yield* index.sortKeys();
-      for (const id of index.currentRange(from, to)) {
+      for (const id of view.findIndex(kind, name)?.current(device) ?? []) {
         this.recheck(kind, id);
         if (this.#pause.due(COST.entity)) yield;
       }

@@ -44,7 +44,7 @@ const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLe
 /** What each text means, from all devices of the view: with names, without them, and the devices between which it is ambiguous. */
 function expectedOf(view: View): (readonly string[])[] {
   const devices = pagesOf(view, "devices").flatMap((page) =>
-    page.ids.map((_, i) => parseStored("devices", page.value(i))),
+    page.ids().map((_, i) => parseStored("devices", page.value(i))),
   );
   return TEXTS.map((text) => {
     const id = deviceKey(text);

@@ -11,7 +11,7 @@ const settings = (...intended: string[]): MergeSettings => ({
 });
 const HOST = { mac: "00:00:00:00:00:01", locations: [{ elementId: "a", port: 1 }] };
 const missingIn = (net: ClaimedNetwork): string[] =>
-  pagesOf(net.view, "missing").flatMap((page) => [...page.ids]);
+  pagesOf(net.view, "missing").flatMap((page) => [...page.ids()]);
 
 test("a kind is not judged before a plan that contains it has synced, whatever another plan contains", async () => {
   const early = new ClaimedNetwork(settings("plan", "draft"));

@@ -15,29 +15,128 @@ export const TARGET_PAGE_BYTES = MAX_PAGE_BYTES / 2;
 
 const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
+/** Separates the ids from the values on a stored page. */
+const EMPTY_LINE = "\n\n";
+
+/** Texts as bytes, joined by a separator. In memory, the separator also follows the last one. */
+class JoinedTexts {
+  readonly bytes: Buffer;
+  /** The end of each text in `bytes`. */
+  readonly ends: Uint32Array;
+
+  constructor(bytes: Buffer, ends: Uint32Array) {
+    this.bytes = bytes;
+    this.ends = ends;
+  }
+
+  get length(): number {
+    return this.ends.length;
+  }
+
+  start(i: number): number {
+    return i === 0 ? 0 : (this.ends[i - 1] ?? 0) + 1;
+  }
+
+  text(i: number): string {
+    return this.bytes.toString("utf8", this.start(i), this.ends[i]);
+  }
+
+  /** The bytes of the texts from index `from` to `until`. */
+  run(from: number, until: number): Buffer {
+    return this.bytes.subarray(this.start(from), this.ends[until - 1]);
+  }
+
+  /** The index of the text that contains the byte at `offset`. */
+  indexAtByte(offset: number): number {
+    return lowerBound(this.ends.length, (i) => (this.ends[i] ?? 0) <= offset);
+  }
+
+  /** A part with memory of its own, because a small slice would keep the large buffer alive. */
+  slice(from: number, until: number, separator: number): JoinedTexts {
+    const start = this.start(from);
+    const ends = this.ends.slice(from, until).map((end) => end - start);
+    return new JoinedTexts(copyOf(this.run(from, until), separator), ends);
+  }
+
+  /** Splits lines, in the memory of `bytes`. */
+  static ofLines(bytes: Buffer, separator: number): JoinedTexts {
+    const ends: number[] = [];
+    for (let end = bytes.indexOf(NEW_LINE); end >= 0; end = bytes.indexOf(NEW_LINE, end + 1)) {
+      bytes[end] = separator;
+      ends.push(end);
+    }
+    if (bytes.length > 0) ends.push(bytes.length);
+    return new JoinedTexts(bytes, new Uint32Array(ends));
+  }
+
+  static of(texts: Iterable<string>, separator: number): JoinedTexts {
+    const joiner = new TextJoiner();
+    for (const text of texts) joiner.add(text);
+    return joiner.join(separator);
+  }
+}
+
+/** Joins texts and runs of joined texts. None of the texts may be empty. */
+class TextJoiner {
+  readonly #pieces: (Buffer | string)[] = [];
+  readonly #ends: number[] = [];
+  #next = 0;
+
+  add(text: string): void {
+    this.#pieces.push(text);
+    this.#addEnd(Buffer.byteLength(text));
+  }
+
+  addRun(texts: JoinedTexts, from: number, until: number): void {
+    this.#pieces.push(texts.run(from, until));
+    for (let i = from; i < until; i++) this.#addEnd((texts.ends[i] ?? 0) - texts.start(i));
+  }
+
+  #addEnd(length: number): void {
+    this.#ends.push(this.#next + length);
+    this.#next += length + 1;
+  }
+
+  join(separator: number): JoinedTexts {
+    const bytes = allocate(Math.max(0, this.#next - 1), separator);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      if (at > 0) bytes[at++] = separator;
+      at += typeof piece === "string" ? bytes.write(piece, at) : piece.copy(bytes, at);
+    }
+    return new JoinedTexts(bytes, new Uint32Array(this.#ends));
+  }
+}
 
 export class EncodedPage implements PageRecord {
-  static readonly empty = new EncodedPage([], allocateWithComma(0), new Uint32Array());
+  static readonly empty = new EncodedPage(JoinedTexts.of([], NEW_LINE), JoinedTexts.of([], COMMA));
 
-  readonly ids: readonly string[];
-  /** The values' JSON, joined by commas: the inside of a JSON array. The byte after it in memory is a comma. */
-  readonly bytes: Buffer;
-  /** The end of each value in `bytes`. */
-  readonly ends: Uint32Array;
   storedId: number | undefined;
+  /** The ids as bytes, because a string for each of a million ids takes twice the memory. */
+  readonly #ids: JoinedTexts;
+  readonly #values: JoinedTexts;
   /** One byte per id; computed at the first lookup. */
   #hashes: Uint8Array | undefined;
   #bytesWithComma: Buffer | undefined;
 
-  constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, storedId?: number) {
-    this.ids = ids;
-    this.bytes = bytes;
-    this.ends = ends;
+  private constructor(ids: JoinedTexts, values: JoinedTexts, storedId?: number) {
+    this.#ids = ids;
+    this.#values = values;
     this.storedId = storedId;
   }
 
   get length(): number {
-    return this.ids.length;
+    return this.#ids.length;
+  }
+
+  /** The values' JSON, joined by commas: the inside of a JSON array. */
+  get bytes(): Buffer {
+    return this.#values.bytes;
+  }
+
+  /** The end of each value in `bytes`. */
+  get ends(): Uint32Array {
+    return this.#values.ends;
   }
 
   /** The bytes with the comma that separates them from the next page, as one buffer, so that one write sends both. */
@@ -47,20 +146,29 @@ export class EncodedPage implements PageRecord {
   }
 
   get firstId(): string {
-    return this.ids[0] ?? "";
+    return this.length === 0 ? "" : this.id(0);
+  }
+
+  /** All ids. They are decoded at each call. */
+  ids(): string[] {
+    return this.length === 0 ? [] : this.#ids.bytes.toString().split("\n");
+  }
+
+  id(i: number): string {
+    return this.#ids.text(i);
   }
 
   start(i: number): number {
-    return i === 0 ? 0 : (this.ends[i - 1] ?? 0) + 1;
+    return this.#values.start(i);
   }
 
   value(i: number): string {
-    return this.bytes.toString("utf8", this.start(i), this.ends[i]);
+    return this.#values.text(i);
   }
 
   /** The index of `id`, or the index at which it would be inserted. */
   insertionIndex(id: string): number {
-    return lowerBound(this.ids.length, (i) => (this.ids[i] ?? "") < id);
+    return lowerBound(this.length, (i) => this.id(i) < id);
   }
 
   get(id: string): string | undefined {
@@ -72,72 +180,51 @@ export class EncodedPage implements PageRecord {
     return this.indexOf(id) >= 0;
   }
 
-  /**
-   * The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory: a binary search would load seven
-   * strings from different places, and these cache misses would cost more than the rest of a lookup.
-   */
+  /** The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory, and decodes an id only to confirm it. */
   indexOf(id: string): number {
-    const { ids } = this;
-    this.#hashes ??= Uint8Array.from(ids, hashOf);
+    this.#hashes ??= Uint8Array.from(this.ids(), hashOf);
     const hashes = this.#hashes;
     const wanted = hashOf(id);
-    for (let i = 0; i < hashes.length; i++) if (hashes[i] === wanted && ids[i] === id) return i;
+    for (let i = 0; i < hashes.length; i++) if (hashes[i] === wanted && this.id(i) === id) return i;
     return -1;
   }
 
   toMap(): Map<string, string> {
-    return new Map(this.ids.map((id, i) => [id, this.value(i)]));
+    return new Map(this.ids().map((id, i) => [id, this.value(i)]));
   }
 
   /** The index of the value that contains the byte at `offset`. */
   indexAtByte(offset: number): number {
-    return lowerBound(this.ends.length, (i) => (this.ends[i] ?? 0) <= offset);
+    return this.#values.indexAtByte(offset);
   }
 
   /** Encodes the page for the log: the ids, an empty line, the values; one per line. JSON and ids contain no newlines. */
   encode(): Uint8Array {
-    const ids = Buffer.from(`${this.ids.join("\n")}\n\n`);
-    const all = Buffer.concat([ids, this.bytes]);
-    for (let i = 0; i < this.ends.length - 1; i++) all[ids.length + (this.ends[i] ?? 0)] = NEW_LINE;
+    const all = Buffer.concat([this.#ids.bytes, Buffer.from(EMPTY_LINE), this.bytes]);
+    const start = all.length - this.bytes.length;
+    for (let i = 0; i < this.length - 1; i++) all[start + (this.ends[i] ?? 0)] = NEW_LINE;
     return all;
   }
 
-  /**
-   * The inverse of `encode`. Bytes and ids are copied: a decompressed buffer is larger than its content, and an id that is
-   * a substring would keep the whole text in memory.
-   */
+  /** The inverse of `encode`. The page takes over the memory of `encoded`, unless that is larger than its content. */
   static decode(encoded: Uint8Array, storedId?: number): EncodedPage {
-    const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-    const ids: string[] = [];
-    let at = 0;
-    for (let end = all.indexOf(NEW_LINE); end > at; end = all.indexOf(NEW_LINE, at)) {
-      ids.push(all.toString("utf8", at, end));
-      at = end + 1;
-    }
-    const bytes = copyOf(all.subarray(ids.length === 0 ? all.length : at + 1));
-    const ends = new Uint32Array(ids.length);
-    let from = 0;
-    for (let i = 0; i < ids.length - 1; i++) {
-      const end = bytes.indexOf(NEW_LINE, from);
-      if (end < 0) throw new Error("a page of the log has fewer values than ids");
-      bytes[end] = COMMA;
-      ends[i] = end;
-      from = end + 1;
-    }
-    if (ids.length > 0) ends[ids.length - 1] = bytes.length;
-    return new EncodedPage(ids, bytes, ends, storedId);
+    const isExact = encoded.buffer.byteLength === encoded.byteLength;
+    const all = isExact ? Buffer.from(encoded.buffer) : Buffer.from(encoded);
+    const end = all.indexOf(EMPTY_LINE);
+    // The values move over the second new line, so that there is a byte for the comma after them.
+    all.copyWithin(end + 1, end + EMPTY_LINE.length);
+    all[all.length - 1] = COMMA;
+    const ids = JoinedTexts.ofLines(all.subarray(0, Math.max(0, end)), NEW_LINE);
+    const values = JoinedTexts.ofLines(all.subarray(end + 1, -1), COMMA);
+    if (end < 0 || ids.length !== values.length)
+      throw new Error("a page of the log does not have one value for each id");
+    return new EncodedPage(ids, values, storedId);
   }
 
   /** A page with the same ids and other values. None of the values may be empty. */
   mapValues(map: (value: string) => string): EncodedPage {
-    const values = this.ids.map((_, i) => map(this.value(i)));
-    const ends = new Uint32Array(values.length);
-    let at = 0;
-    for (const [i, value] of values.entries()) {
-      at += Buffer.byteLength(value);
-      ends[i] = at++;
-    }
-    return new EncodedPage(this.ids, joinWithCommas(values, at - 1), ends);
+    const values = this.ends.keys().map((i) => map(this.value(i)));
+    return new EncodedPage(this.#ids, JoinedTexts.of(values, COMMA));
   }
 
   /** This page with `changes` applied (null removes a value), as zero, one or several pages. */
@@ -152,29 +239,45 @@ export class EncodedPage implements PageRecord {
     from: number,
     until: number,
   ): EncodedPage[] {
-    const ids: string[] = [];
-    const pieces: (Buffer | string)[] = [];
-    const lengths: number[] = [];
+    const ids = new TextJoiner();
+    const values = new TextJoiner();
     let at = from;
     const copyUntil = (end: number) => {
       if (end <= at) return;
-      pieces.push(this.bytes.subarray(this.start(at), this.ends[end - 1]));
-      for (; at < end; at++) {
-        ids.push(this.ids[at] ?? "");
-        lengths.push((this.ends[at] ?? 0) - this.start(at));
-      }
+      ids.addRun(this.#ids, at, end);
+      values.addRun(this.#values, at, end);
+      at = end;
     };
     for (const [id, value] of sorted) {
       copyUntil(this.insertionIndex(id));
-      if (this.ids[at] === id) at++;
+      if (at < this.length && this.id(at) === id) at++;
       if (value === null) continue;
-      ids.push(id);
-      pieces.push(value);
-      lengths.push(Buffer.byteLength(value));
+      ids.add(id);
+      values.add(value);
     }
     copyUntil(until);
-    const total = lengths.reduce((sum, length) => sum + length + 1, 0);
-    return splitIntoPages(ids, joinWithCommas(pieces, total - 1), lengths);
+    return EncodedPage.#split(ids.join(NEW_LINE), values.join(COMMA));
+  }
+
+  /**
+   * Splits the values into one page, or several of equal size near the target, because fixed-size pages would leave a very
+   * small last one. Where a page of equal size would have too many bytes, it ends earlier.
+   */
+  static #split(ids: JoinedTexts, values: JoinedTexts): EncodedPage[] {
+    const { length } = ids;
+    if (length === 0) return [];
+    if (length <= MAX_PAGE_SIZE && (values.bytes.length <= MAX_PAGE_BYTES || length === 1))
+      return [new EncodedPage(ids, values)];
+    const parts = length <= MAX_PAGE_SIZE ? 1 : Math.round(length / TARGET_PAGE_SIZE);
+    const step = Math.ceil(length / parts);
+    const pages: EncodedPage[] = [];
+    for (let from = 0, until = 0; from < length; from = until) {
+      const end = values.start(from) + TARGET_PAGE_BYTES;
+      for (until = from + 1; until < Math.min(from + step, length); until++)
+        if ((values.ends[until] ?? 0) > end) break;
+      pages.push(new EncodedPage(ids.slice(from, until, NEW_LINE), values.slice(from, until, COMMA)));
+    }
+    return pages;
   }
 }
 
@@ -183,48 +286,7 @@ export function* additionsOn(
   pages: readonly EncodedPage[],
 ): Generator<{ readonly id: string; readonly before: null; readonly after: string }, void, void> {
   for (const page of pages)
-    for (let i = 0; i < page.length; i++) yield { id: page.ids[i] ?? "", before: null, after: page.value(i) };
-}
-
-function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Buffer {
-  const bytes = allocateWithComma(Math.max(0, total));
-  let at = 0;
-  for (const piece of pieces) {
-    if (at > 0) bytes[at++] = COMMA;
-    at += typeof piece === "string" ? bytes.write(piece, at) : piece.copy(bytes, at);
-  }
-  return bytes;
-}
-
-/**
- * Splits the values into one page, or several of equal size near the target, because fixed-size pages would leave a very
- * small last one. Where a page of equal size would have too many bytes, it ends earlier.
- */
-function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
-  if (ids.length === 0) return [];
-  const isOne = ids.length <= MAX_PAGE_SIZE && (bytes.length <= MAX_PAGE_BYTES || ids.length === 1);
-  const maxBytes = isOne ? Number.POSITIVE_INFINITY : TARGET_PAGE_BYTES;
-  const parts = ids.length <= MAX_PAGE_SIZE ? 1 : Math.round(ids.length / TARGET_PAGE_SIZE);
-  const step = Math.ceil(ids.length / parts);
-  const pages: EncodedPage[] = [];
-  let offset = 0;
-  for (let from = 0; from < ids.length; ) {
-    const ends: number[] = [];
-    let at = 0;
-    for (const most = Math.min(step, ids.length - from); ends.length < most; at++) {
-      const end = at + (lengths[from + ends.length] ?? 0);
-      if (ends.length > 0 && end > maxBytes) break;
-      ends.push(end);
-      at = end;
-    }
-    const size = at - 1;
-    const part = isOne ? bytes : copyOf(bytes.subarray(offset, offset + size));
-    const partIds = isOne ? ids : ids.slice(from, from + ends.length);
-    pages.push(new EncodedPage(partIds, part, new Uint32Array(ends)));
-    offset += size + 1;
-    from += ends.length;
-  }
-  return pages;
+    for (let i = 0; i < page.length; i++) yield { id: page.id(i), before: null, after: page.value(i) };
 }
 
 /** A one-byte hash of all characters. */
@@ -234,16 +296,15 @@ function hashOf(id: string): number {
   return (sum ^ (sum >>> 8)) & 0xff;
 }
 
-/** A copy with its own memory, because a small slice would keep the large buffer alive. */
-function copyOf(bytes: Buffer): Buffer {
-  const copy = allocateWithComma(bytes.length);
+function copyOf(bytes: Buffer, separator: number): Buffer {
+  const copy = allocate(bytes.length, separator);
   bytes.copy(copy);
   return copy;
 }
 
-/** A buffer of `length` bytes, followed in memory by a comma. */
-function allocateWithComma(length: number): Buffer {
+/** A buffer of `length` bytes, followed in memory by the separator. */
+function allocate(length: number, separator: number): Buffer {
   const memory = Buffer.allocUnsafeSlow(length + 1);
-  memory[length] = COMMA;
+  memory[length] = separator;
   return memory.subarray(0, length);
 }

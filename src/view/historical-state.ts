@@ -159,9 +159,9 @@ function* valueChanges(base: Collection, changes: ChangedValues): Generator<Devi
 
 function* idsOf(
   kind: StoreKind,
-  { ids }: EncodedPage,
+  page: EncodedPage,
 ): Generator<[kind: StoreKind, id: string, exists: boolean]> {
-  if (isSpelled(kind)) for (const id of ids) yield [kind, id, true];
+  if (isSpelled(kind)) for (const id of page.ids()) yield [kind, id, true];
 }
 
 const noChanges = (): Changes => forStoreKinds(() => new Map());

@@ -4,7 +4,7 @@
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
-import type { HostLocation } from "../model/entity.ts";
+import type { Host, HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 import { additionsOn } from "./encoded-page.ts";
 
@@ -32,24 +32,43 @@ export function* withHostCounts(
   counts: DeviceHostCounts,
   changes: Iterable<HostChange>,
 ): Steps<DeviceHostCounts> {
-  const located = new Deltas();
-  const multihomed = new Deltas();
+  const counter = new HostCounter();
   const pause = new Pause();
-  for (const { before, after } of changes) {
-    const [old, now] = [locationsText(before), locationsText(after)];
-    if (old !== now) {
-      const [from, to] = [devicesIn(old, before), devicesIn(now, after)];
-      for (const device of from) located.add(device, -1);
-      for (const device of to) located.add(device, 1);
-      if (from.length > 1) multihomed.add(JSON.stringify(from), -1);
-      if (to.length > 1) multihomed.add(JSON.stringify(to), 1);
-    }
-    if (pause.due(COST.entity, before?.length, after?.length)) yield;
+  for (const change of changes) {
+    counter.add(change);
+    if (pause.due(COST.entity, change.before?.length, change.after?.length)) yield;
   }
-  return {
-    located: yield* located.addTo(counts.located),
-    multihomed: yield* multihomed.addTo(counts.multihomed),
-  };
+  return yield* counter.addTo(counts);
+}
+
+/** Collects changes of the counts. */
+export class HostCounter {
+  readonly #located = new Deltas();
+  readonly #multihomed = new Deltas();
+
+  add({ before, after }: HostChange): void {
+    const [old, now] = [locationsText(before), locationsText(after)];
+    if (old === now) return;
+    this.#change(devicesIn(old, before), -1);
+    this.#change(devicesIn(now, after), 1);
+  }
+
+  /** Adds a host that was not there before. */
+  addHost({ locations }: Pick<Host, "locations">): void {
+    this.#change(distinctDevices(locations), 1);
+  }
+
+  #change(devices: readonly string[], by: number): void {
+    for (const device of devices) this.#located.add(device, by);
+    if (devices.length > 1) this.#multihomed.add(JSON.stringify(devices), by);
+  }
+
+  *addTo({ located, multihomed }: DeviceHostCounts): Steps<DeviceHostCounts> {
+    return {
+      located: yield* this.#located.addTo(located),
+      multihomed: yield* this.#multihomed.addTo(multihomed),
+    };
+  }
 }
 
 /** Changes of counts by key. */
@@ -90,10 +109,13 @@ function locationsText(host: string | null): string {
   return host.slice(start, host.indexOf("]", start) + 1);
 }
 
-/** The devices without duplicates, that of the first location first. */
 function devicesIn(locations: string, host: string | null): readonly string[] {
-  if (locations === "" || host === null) return [];
-  const devices = parseLocations(locations, host).map(({ elementId }) => elementId);
+  return locations === "" || host === null ? [] : distinctDevices(parseLocations(locations, host));
+}
+
+/** The devices without duplicates, that of the first location first. */
+function distinctDevices(locations: readonly HostLocation[]): readonly string[] {
+  const devices = locations.map(({ elementId }) => elementId);
   return devices.length === 1 ? devices : [...new Set(devices)];
 }
 

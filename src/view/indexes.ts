@@ -1,10 +1,9 @@
 /**
  * The view's indexes. An index is a name and a pure function from a value to its keys. All indexes of a kind are updated in
  * one place from the old and the new value, so that none can become inconsistent. A key of two parts is joined by NUL,
- * which no id or port contains: the keys of a device are the range [`device NUL`, `device NUL` + the highest character].
- * Keys contain devices as `deviceKey`, so that every spelling of an id finds them.
+ * which no id or port contains. Keys contain devices as `deviceKey`, so that every spelling of an id finds them.
  */
-import { SortedIndex } from "../lib/sorted-index.ts";
+import { IdNumbers, SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
@@ -42,18 +41,12 @@ export const plannedKindKey = (source: string, kind: Kind): string => `${source}
 /** The index key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
 export const plannedPortsKey = (source: string, device: string): string =>
   `${source}\u0000${deviceKey(device)}`;
-export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
-/** The range of the keys of all ports of a device. */
-export const portKeyRange = (device: string): [string, string] => [
-  portKey(device, ""),
-  portKey(device, "\uffff"),
-];
 
 /** Two active direct links cannot use the same port. Links of other types (tunnels, edge links) can. */
 export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
   link.type === "DIRECT" && link.state === "ACTIVE";
 export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoint): string =>
-  `${end} ${portKey(device, port)}`;
+  `${end} ${deviceKey(device)}\u0000${port}`;
 
 /** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
 export const claimsKey = (kind: Kind, id: string): string => `${kind} ${idKey(kind, id)}`;
@@ -86,6 +79,12 @@ function nameKeys({ annotations }: Device | Host): readonly string[] {
   return annotations?.name ? [annotations.name] : NO_KEYS;
 }
 const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)];
+
+/** The devices of the locations. Ports are not in the keys: few hosts are at each device, and its keys need no order. */
+function locatedAt({ locations }: Host): readonly string[] {
+  const keys = locations.map(({ elementId }) => deviceKey(elementId));
+  return keys.length < 2 ? keys : unique(keys);
+}
 
 function conflictKeys(entity: Entities[Kind]): readonly string[] {
   return hasConflict(entity) ? FLAGGED : NO_KEYS;
@@ -138,8 +137,8 @@ const KEYS = {
     conflict: conflictKeys,
   },
   links: {
-    src: (link) => [portKey(link.src.device, link.src.port)],
-    dst: (link) => [portKey(link.dst.device, link.dst.port)],
+    src: (link) => [deviceKey(link.src.device)],
+    dst: (link) => [deviceKey(link.dst.device)],
     state: (link) => [link.state],
     source: (link) => link.sources,
     drift: driftState,
@@ -151,7 +150,7 @@ const KEYS = {
   },
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
-    location: (host) => host.locations.map((at) => portKey(at.elementId, at.port)),
+    location: locatedAt,
     name: nameKeys,
     source: (host) => host.sources,
     drift: driftState,
@@ -212,12 +211,13 @@ interface NamedIndex<T> {
 
 export class Indexes<K extends keyof StoredTypes> {
   readonly #kind: K;
+  readonly #ids = new IdNumbers();
   readonly #indexes: NamedIndex<StoredTypes[K]>[] = [];
 
   constructor(kind: K) {
     this.#kind = kind;
     for (const [name, keysOf] of Object.entries(TABLE[kind]))
-      if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex() });
+      if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex(this.#ids) });
   }
 
   /** Builds an index on demand from all values, which must not change meanwhile. */
@@ -227,7 +227,7 @@ export class Indexes<K extends keyof StoredTypes> {
   ): Steps<void> {
     const keysOf = TABLE[this.#kind][name];
     if (!keysOf || this.find(name)) return;
-    const built = { name, keysOf, index: new SortedIndex() };
+    const built = { name, keysOf, index: new SortedIndex(this.#ids) };
     const pause = new Pause();
     for (const [id, value, length] of values) {
       replaceKeys(built, id, undefined, value, undefined);
@@ -264,13 +264,9 @@ export class Indexes<K extends keyof StoredTypes> {
     for (const { index } of this.#indexes) index.dropRetired();
   }
 
-  /** See `SortedIndex.sortKeysNow`. */
-  sortKeysNow(): void {
-    for (const { index } of this.#indexes) index.sortKeysNow();
-  }
-
-  /** Sorts the keys of the indexes in which too many are unsorted. */
+  /** Frees the memory of removed ids, and sorts the keys in which too many are unsorted. No batch may be in preparation. */
   *tidy(): Steps<void> {
+    yield* this.#ids.freeUnused();
     for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }
 }

@@ -14,8 +14,7 @@ import { runToEnd } from "../lib/steps.ts";
 import { type Log, LogError } from "../log/log.ts";
 import { ipKey } from "../model/address.ts";
 import type { Host, Link } from "../model/entity.ts";
-import { KINDS } from "../model/ids.ts";
-import { portKey } from "./indexes.ts";
+import { deviceKey, KINDS } from "../model/ids.ts";
 import type { NetworkState, View } from "./view.ts";
 
 /** Everything a state shows: what its pages have, and the same by look-up. */
@@ -23,7 +22,7 @@ function shownBy(state: NetworkState): Map<string, Json> {
   const shown = new Map<string, Json>();
   for (const kind of KINDS) {
     for (const page of runToEnd(state.pages(kind))) {
-      for (const [i, id] of page.ids.entries()) {
+      for (const [i, id] of page.ids().entries()) {
         expect(state.get(kind, id)).toBe(page.value(i));
         expect(state.shownId(kind, id.toUpperCase(), true)).toBe(kind === "hosts" ? id.toUpperCase() : id);
         shown.set(`${kind} ${id}`, JSON.parse(page.value(i)));
@@ -45,11 +44,10 @@ function expectedKeys(shown: ReadonlyMap<string, Json>): Map<string, Set<string>
     const [kind = "", ...rest] = key.split(" ");
     const id = rest.join(" ");
     for (const source of json.sources as string[]) add(kind, "source", source, id);
-    if (kind === "links") add(kind, "src", portKey((json as Link).src.device, (json as Link).src.port), id);
+    if (kind === "links") add(kind, "src", deviceKey((json as Link).src.device), id);
     if (kind !== "hosts") continue;
     for (const ip of (json as Host).ipAddresses) add(kind, "ip", ipKey(ip), id);
-    for (const { elementId, port } of (json as Host).locations)
-      add(kind, "location", portKey(elementId, port), id);
+    for (const { elementId } of (json as Host).locations) add(kind, "location", deviceKey(elementId), id);
   }
   return expected;
 }

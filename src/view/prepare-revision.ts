@@ -107,7 +107,7 @@ type ClaimState = Pick<RevisionState, "get" | "has" | "spelledId" | "size">;
 export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
   const counts = { ...NONE_HELD_BACK };
   for (const page of yield* state.pages("claims")) {
-    for (const key of page.ids) {
+    for (const key of page.ids()) {
       const parsed = parseClaimsKey(key);
       if (parsed && isHeldBack(state, parsed.kind, parsed.key)) counts[parsed.kind]++;
     }

@@ -12,7 +12,7 @@ const MAX_RING_BYTES = 1_000_000;
 function publicStateOf(view: View) {
   const { claims: _, missing: __, settings: ___, ...versions } = view.versions;
   const values = KINDS.map((kind) =>
-    pagesOf(view, kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
+    pagesOf(view, kind).flatMap((page) => page.ids().map((id, i) => [kind, id, page.value(i)])),
   );
   return { revision: view.revision, topology: runToEnd(topologyOf(view.capture())), versions, values };
 }
@@ -20,7 +20,7 @@ function publicStateOf(view: View) {
 async function sendAll(replica: Replica, view: View): Promise<void> {
   for (const kind of KINDS) {
     for (const page of pagesOf(view, kind)) {
-      for (const [i, id] of page.ids.entries()) await replica.setEntity(kind, id, page.value(i));
+      for (const [i, id] of page.ids().entries()) await replica.setEntity(kind, id, page.value(i));
     }
   }
 }

@@ -132,8 +132,8 @@ export class Replica implements BatchFeed {
   *#addRemovals({ keys, differences }: Sync): Steps<void> {
     const state = this.view.capture();
     for (const kind of REPLICATED_KINDS) {
-      for (const { ids } of yield* state.pages(kind)) {
-        for (const id of ids) {
+      for (const page of yield* state.pages(kind)) {
+        for (const id of page.ids()) {
           if (!keys.has(keyOf(kind, id))) differences.push({ kind, id, after: null, changed: [] });
         }
         yield;

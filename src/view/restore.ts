@@ -8,7 +8,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { Logger } from "../lib/logger.ts";
 import { runToEnd, withoutPauses } from "../lib/steps.ts";
-import type { Log, Snapshot } from "../log/log.ts";
+import { type Log, type Snapshot, STORE_KINDS } from "../log/log.ts";
 import { snapshotOf, View } from "./view.ts";
 
 export interface Restored {
@@ -18,7 +18,8 @@ export interface Restored {
   readonly loss: { readonly lastRevision: number; readonly error: string } | undefined;
 }
 
-export function restoreView(log: Log): Restored {
+/** Calls `onProgress` at every page and batch, with the part of the snapshot, and then of the batches, that is restored. */
+export function restoreView(log: Log, onProgress: OnProgress = () => {}): Restored {
   const { newest, oldest } = log.stats();
   const damagedSnapshots: { revision: number; error: string }[] = [];
   let best = new View();
@@ -26,7 +27,7 @@ export function restoreView(log: Log): Restored {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const snapshot = log.snapshotAtOrBefore(before);
     if (!snapshot && oldest > 0) break;
-    const attempt = restoreFrom(log, snapshot);
+    const attempt = restoreFrom(log, snapshot, onProgress);
     if (snapshot && !attempt.snapshotIsGood)
       damagedSnapshots.push({ revision: snapshot.revision, error: attempt.error });
     if (attempt.view.revision >= best.revision) best = attempt.view;
@@ -40,6 +41,8 @@ export function restoreView(log: Log): Restored {
   return { view: best, damagedSnapshots, loss: { lastRevision, error } };
 }
 
+type OnProgress = (what: "snapshot" | "changes", restored: number) => void;
+
 interface Attempt {
   /** The restored view: empty when the snapshot cannot be read, otherwise complete up to its revision. */
   readonly view: View;
@@ -47,11 +50,18 @@ interface Attempt {
   readonly error: string;
 }
 
-function restoreFrom(log: Log, snapshot: Snapshot | undefined): Attempt {
+function restoreFrom(log: Log, snapshot: Snapshot | undefined, onProgress: OnProgress): Attempt {
   const view = new View();
   const gcPacer = new GcPacer();
+  const { newest } = log.stats();
+  const pages = STORE_KINDS.reduce((sum, kind) => sum + (snapshot?.pages[kind].length ?? 0), 0);
+  let loaded = 0;
   try {
-    if (snapshot) view.load(snapshot, gcPacer);
+    if (snapshot)
+      view.load(snapshot, (page) => {
+        gcPacer.addGarbage(page.bytes.length);
+        onProgress("snapshot", ++loaded / pages);
+      });
   } catch (error) {
     return { view: new View(), snapshotIsGood: false, error: errorMessage(error) };
   }
@@ -59,6 +69,10 @@ function restoreFrom(log: Log, snapshot: Snapshot | undefined): Attempt {
     for (const batch of withoutPauses(log.read(view.revision))) {
       if (batch.revision !== view.revision + 1) throw new Error(`revision ${view.revision + 1} is missing`);
       view.apply(batch);
+      onProgress(
+        "changes",
+        (batch.revision - (snapshot?.revision ?? 0)) / (newest - (snapshot?.revision ?? 0)),
+      );
       for (const { before, after } of batch.entries)
         gcPacer.addGarbage((before?.length ?? 0) + (after?.length ?? 0));
     }

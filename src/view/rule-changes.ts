@@ -79,7 +79,7 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
   const state = view.capture();
   const asStored = (key: string): string => key;
   for (const kind of kinds) {
-    for (const page of yield* state.pages(kind)) yield* add(page.ids, (id) => claimsKey(kind, id));
+    for (const page of yield* state.pages(kind)) yield* add(page.ids(), (id) => claimsKey(kind, id));
   }
   /** The key of a stored claim whose entity is of `kinds` and not shown. */
   const ifNotShown = (stored: string): string | undefined => {
@@ -88,7 +88,7 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
     return state.has(kind, state.spelledId(kind, key)) ? undefined : stored;
   };
   if (shared || kinds.size > 0) {
-    for (const page of yield* state.pages("claims")) yield* add(page.ids, shared ? asStored : ifNotShown);
+    for (const page of yield* state.pages("claims")) yield* add(page.ids(), shared ? asStored : ifNotShown);
   }
   for (const source of sources) {
     for (const kind of KINDS) {

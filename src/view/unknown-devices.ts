@@ -69,7 +69,7 @@ function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References
     return unknown;
   }
   for (const page of yield* state.pages("claims"))
-    for (const [i, stored] of page.ids.entries()) {
+    for (const [i, stored] of page.ids().entries()) {
       const text = page.value(i);
       const keys = new Set(
         parseStored("claims", text).flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)),

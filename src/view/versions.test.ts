@@ -87,7 +87,7 @@ function* contentsOf(state: NetworkState): Generator<undefined, unknown, void> {
   const values: string[] = [];
   for (const kind of KINDS) {
     for (const page of yield* withoutPromises(state.pages(kind))) {
-      for (const [i, id] of page.ids.entries()) {
+      for (const [i, id] of page.ids().entries()) {
         expect(state.get(kind, id)).toBe(page.value(i));
         expect(state.shownId(kind, kind === "hosts" ? id : id.toUpperCase(), true)).toBe(id);
         values.push(`${kind} ${page.value(i)}`);

@@ -6,7 +6,6 @@
  * are changed while a revision is prepared: until it is visible they have additional ids, and never lack one.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, runToEnd, type Steps } from "../lib/steps.ts";
 import {
@@ -22,7 +21,7 @@ import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
 import { DeviceLookup } from "./device-lookup.ts";
 import { additionsOn, EncodedPage } from "./encoded-page.ts";
-import { hostCountsOf, NO_HOSTS } from "./host-counts.ts";
+import { HostCounter, NO_HOSTS } from "./host-counts.ts";
 import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
@@ -165,24 +164,23 @@ export class View implements LiveIndexes {
     if (!indexes.find(name)) yield* indexes.build(name, parsedValues(kind, yield* this.#state.pages(kind)));
   }
 
-  /** Replaces the whole state at once. Only for a view that has no readers yet. */
-  load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
+  /** Replaces the whole state at once. Only for a view that has no readers yet. Calls `onPage` after each page. */
+  load(snapshot: Snapshot, onPage?: (page: EncodedPage) => void): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
+    const hostCounter = new HostCounter();
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
         const page = EncodedPage.decode(record.encode(), record.storedId);
         pages.push(page);
-        for (const [i, id] of page.ids.entries()) {
-          const after = page.value(i);
-          this.#updateIndexes(kind, id, null, after);
-          if (isSpelled(kind) && idKey(kind, id) !== id) ids.push([kind, id, true]);
-        }
-        gcPacer.addGarbage(page.bytes.length);
+        if (kind === "hosts") for (const host of this.#indexPage(kind, page)) hostCounter.addHost(host);
+        else this.#indexPage(kind, page);
+        if (isSpelled(kind))
+          for (const id of page.ids()) if (idKey(kind, id) !== id) ids.push([kind, id, true]);
+        onPage?.(page);
       }
       collections[kind] = Collection.of(pages);
-      this.#indexes[kind].sortKeysNow();
     }
     this.#graph = runToEnd(graphOf(collections));
     this.#graphTime = snapshot.graphTime;
@@ -190,9 +188,16 @@ export class View implements LiveIndexes {
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
     const lookup = runToEnd(DeviceLookup.empty.with(additionsOn(runToEnd(collections.devices.pages()))));
     this.namesKeptSince = revision;
-    const hostCounts = runToEnd(hostCountsOf(collections.hosts));
+    const hostCounts = runToEnd(hostCounter.addTo(NO_HOSTS));
     this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
     this.#heldBack = runToEnd(countAllHeldBack(this.#state));
+  }
+
+  /** Adds the values of a page to the indexes, and returns them. Parsing all of them at once is twice as fast. */
+  #indexPage<K extends StoreKind>(kind: K, page: EncodedPage): readonly StoredTypes[K][] {
+    const values: readonly StoredTypes[K][] = JSON.parse(`[${page.bytes.toString()}]`);
+    for (const [i, id] of page.ids().entries()) this.#indexes[kind].update(id, undefined, values[i]);
+    return values;
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */

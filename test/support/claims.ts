@@ -87,7 +87,7 @@ export class ClaimedNetwork {
 
   all<K extends Kind>(kind: K): Entities[K][] {
     return pagesOf(this.view, kind).flatMap((page) =>
-      page.ids.map((_, i) => parseStored(kind, page.value(i))),
+      page.ids().map((_, i) => parseStored(kind, page.value(i))),
     );
   }
 }
