@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runs } from "../../test/support/property.ts";
-import { SortedIndex } from "./sorted-index.ts";
+import { IdNumbers, SortedIndex } from "./sorted-index.ts";
 import { runToEnd } from "./steps.ts";
 
 const key = fc.integer({ min: 0, max: 20 }).map((n) => `k${n}`);
@@ -140,4 +140,55 @@ test("keys are sorted in steps while keys are added and removed, and callers sha
   expect(second.next().done).toBe(true);
   expect(index.isUnsorted).toBe(false);
   expect([...index.range(name(0), name(steps))]).toEqual(["a"]);
+});
+
+test("keys that come and go between sorts, and get numbers of removed ones, are all found", () => {
+  const index = new SortedIndex();
+  const model = new Map<string, string>();
+  const name = (n: number) => `k${String((n * 7919) % 100_000).padStart(6, "0")}`;
+  const remove = (key: string) => {
+    index.delete(key, model.get(key) ?? "");
+    model.delete(key);
+  };
+  for (let round = 0; round < 4; round++) {
+    for (const key of [...model.keys()]) if ((key.charCodeAt(6) + round) % 3 > 0) remove(key);
+    const sorting = index.sortKeys();
+    for (let n = 0, isOver = false; n < 1500 || !isOver; n++) {
+      isOver ||= sorting.next().done === true;
+      if (n >= 1500) continue;
+      const key = name(round * 1500 + n);
+      index.add(key, `id ${key}`);
+      model.set(key, `id ${key}`);
+      if (n % 5 === 0) remove(name(round * 1500 + n - (n % 7)));
+    }
+    for (const [from, to] of [["k000000", "k999999"], ["k02", "k03"], ["k5", "k50001"]] as const)
+      expect([...index.range(from, to)].sort()).toEqual(
+        [...model].flatMap(([key, id]) => (key >= from && key <= to ? [id] : [])).sort(),
+      ); // biome-ignore format: a table
+    expect(index.size).toBe(model.size);
+  }
+});
+
+test("the number of an id is free when no index has the id, and not while it is retired", () => {
+  const ids = new IdNumbers();
+  const [first, second] = [new SortedIndex(ids), new SortedIndex(ids)];
+  first.add("k", "a");
+  second.add("k", "a");
+  second.add("other", "a");
+  first.retire("k", "a");
+  second.retire("k", "a");
+  second.retire("other", "a");
+  first.add("k", "b");
+  expect([...second.get("other")]).toEqual(["a"]);
+  for (const index of [first, second]) index.dropRetired();
+  runToEnd(ids.freeUnused());
+  expect(ids.count).toBe(1);
+  first.add("k", "c");
+  expect([...first.get("k")].sort()).toEqual(["b", "c"]);
+  // An id that is removed and added again keeps its number.
+  first.delete("k", "b");
+  second.add("k", "b");
+  runToEnd(ids.freeUnused());
+  expect([...second.get("k")]).toEqual(["b"]);
+  expect(ids.count).toBe(2);
 });

@@ -270,7 +270,8 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
       ),
     indexRanges: [{ index: "location", ranges: keys.map(exactRange) }],
     exact: !ports,
-    substrings: ports?.map((port) => memberText("port", port)),
+    substrings:
+      ports && ports.length <= MAX_SUBSTRINGS ? ports.map((port) => memberText("port", port)) : undefined,
     devices: {
       names: () => devices,
       resolve: (resolve) => locationFilter(devices.map(resolve), ports),
