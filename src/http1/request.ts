@@ -20,14 +20,12 @@ export type BodyLength = number | "chunked";
 
 /** The header lines of a request. Requests on one connection share this object while they repeat the same lines. */
 export class Headers {
-  readonly text: string;
   /** Lower-case names and values, alternating. */
   readonly list: readonly string[];
   /** A value that the handler derived from these lines. It is valid for all requests that repeat them on the connection. */
   handlerCache: unknown = undefined;
 
-  constructor(text: string, list: readonly string[]) {
-    this.text = text;
+  constructor(list: readonly string[]) {
     this.list = list;
   }
 }
@@ -92,7 +90,7 @@ function keepsAlive(connection: string | null, isHttp10: boolean): boolean {
 }
 
 /** Used in place of a request that could not be parsed, to decide how its error response is framed. */
-export const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
+export const UNPARSED_REQUEST = new Request("GET", "/", new Headers([]), 0, false);
 
 const MAX_HEADER_LINES = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
@@ -100,7 +98,8 @@ const HEADER_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*
 const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
 const SCHEME = /^https?:\/\//i;
 /** Characters that must be percent-encoded in a URL. They are encoded here, because targets are repeated in `Link: <…>`. */
-const UNENCODED = /["<>\\\x80-\xff]/g;
+const UNENCODED = /["<>\\\x80-\xff]/;
+const UNENCODED_ALL = new RegExp(UNENCODED, "g");
 
 const badRequest = (detail: string): ParseError => new ParseError("bad-request", detail);
 
@@ -110,11 +109,8 @@ export const isHeaderLine = (line: string): boolean => HEADER_LINE.test(line);
 const listIncludes = (list: string, option: string): boolean =>
   list.split(",").some((item) => trimBlanks(item).toLowerCase() === option);
 
-/**
- * Parses a request head. `head` has one character for each byte and ends before the empty line. `previous` is a request on
- * the same connection, whose headers are reused if the lines are the same.
- */
-export function parseHead(head: string, previous?: Request): Request | ParseError {
+/** Parses a request head. `head` has one character for each byte and ends before the empty line. */
+export function parseHead(head: string): Request | ParseError {
   const lineEnd = head.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
   if (!line) return badRequest("The first line is not METHOD TARGET HTTP/1.1.");
@@ -122,24 +118,35 @@ export function parseHead(head: string, previous?: Request): Request | ParseErro
   if (major !== "1") return new ParseError("http-version", "Only HTTP/1.1 and HTTP/1.0 are supported.");
   const isHttp10 = minor === "0";
   const target = originForm(method, rawTarget);
-  if (target === undefined)
-    return badRequest("The target of the request is neither a path nor http://HOST/PATH.");
-  const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
-  if (previous && previous.isHttp10 === isHttp10 && previous.headers.text === text)
-    return new Request(
-      method,
-      target,
-      previous.headers,
-      previous.bodyLength,
-      isHttp10,
-      hostOf(rawTarget),
-      previous,
-    );
-  const lines = parseHeaderLines(text);
+  if (target === undefined) return badTarget();
+  const lines = parseHeaderLines(lineEnd < 0 ? "" : head.slice(lineEnd + 2));
   if (lines instanceof ParseError) return lines;
   const bodyLength = parseBodyLength(lines, isHttp10);
   if (bodyLength instanceof ParseError) return bodyLength;
-  return new Request(method, target, new Headers(text, lines), bodyLength, isHttp10, hostOf(rawTarget));
+  return new Request(method, target, new Headers(lines), bodyLength, isHttp10, hostOf(rawTarget));
+}
+
+const badTarget = (): ParseError =>
+  badRequest("The target of the request is neither a path nor http://HOST/PATH.");
+
+/** The end of a target that begins at `start`: the first byte that no target contains. `REQUEST_LINE` has the same rule. */
+export function findTargetEnd(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (end < bytes.length && isTargetByte(bytes[end] ?? 0)) end++;
+  return end;
+}
+
+const isTargetByte = (byte: number): boolean => byte > SPACE && byte !== HASH && byte !== DELETE;
+const SPACE = 0x20;
+const HASH = 0x23;
+const DELETE = 0x7f;
+
+/** A request that has this target and otherwise repeats the head of `previous`, whose headers it shares. */
+export function parseTarget(previous: Request, rawTarget: string): Request | ParseError {
+  const { method, headers, bodyLength, isHttp10 } = previous;
+  const target = originForm(method, rawTarget);
+  if (target === undefined) return badTarget();
+  return new Request(method, target, headers, bodyLength, isHttp10, hostOf(rawTarget), previous);
 }
 
 function parseHeaderLines(text: string): string[] | ParseError {
@@ -172,7 +179,8 @@ const isBlank = (code: number): boolean => code === 32 || code === 9;
 function originForm(method: string, target: string): string | undefined {
   if (target === "*" && method === "OPTIONS") return target;
   const path = target.startsWith("/") ? target : pathOfAbsoluteForm(target);
-  return path?.replace(UNENCODED, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  if (path === undefined || !UNENCODED.test(path)) return path;
+  return path.replaceAll(UNENCODED_ALL, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The path of `http://HOST/PATH`, the form that clients send to proxies. */

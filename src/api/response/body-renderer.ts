@@ -7,6 +7,7 @@
  * A cached body is identified by its key (what was requested) and its entity tag, so that new data with the same bytes is
  * not compressed again.
  */
+import { SerializedHeaders } from "../../http1/response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { SharedMemory } from "../../lib/memory-budget.ts";
 import { type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
@@ -37,6 +38,29 @@ const MAX_CACHE_BYTES = 96 * 1024 * 1024;
 const ENTRY_OVERHEAD_BYTES = 16 * 1024;
 
 type Headers = Readonly<Record<string, string>>;
+
+const CACHE_CONTROL = "private, no-cache";
+const VARY = "Accept, Accept-Encoding";
+
+/** The headers of a 304, and with a media type those of a 200. */
+class ReadHeaders extends SerializedHeaders {
+  constructor(logId: string, revision: number, etag: string, contentType?: string, encoding?: ContentEncoding) {
+    const type = contentType === undefined ? "" : `Content-Type: ${contentType}\r\n`;
+    const isEncoded = encoding !== undefined && encoding !== "identity";
+    const encoded = isEncoded ? `Content-Encoding: ${encoding}\r\n` : "";
+    super(
+      `ETag: ${etag}\r\nCache-Control: ${CACHE_CONTROL}\r\nVary: ${VARY}\r\nGazetteer-Revision: ${revision}\r\n${LOG_HEADER}: ${logId}\r\n${type}${encoded}`,
+    );
+    const headers: Record<string, string> = this;
+    headers.ETag = etag;
+    headers["Cache-Control"] = CACHE_CONTROL;
+    headers.Vary = VARY;
+    headers["Gazetteer-Revision"] = String(revision);
+    headers[LOG_HEADER] = logId;
+    if (contentType !== undefined) headers["Content-Type"] = contentType;
+    if (isEncoded) headers["Content-Encoding"] = encoding;
+  }
+}
 
 /** A complete body, which all responses of its version share. */
 class SharedBody implements SharedMemory {
@@ -89,19 +113,8 @@ export class BodyRenderer {
     const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
     if (text === undefined || encoding !== "identity")
       return this.#respondInSteps(representation, encoding, ifNoneMatch, scope);
-    const headers = this.#headers(info, `"${this.#tags.ofText(info, text)}"`);
-    return matches(ifNoneMatch, headers) ? notModified(info, headers) : ok(info, headers, encoding, text);
-  }
-
-  /** The headers that a 304 and a 200 share. */
-  #headers({ revision }: RepresentationInfo, etag: string): Record<string, string> & { ETag: string } {
-    return {
-      ETag: etag,
-      "Cache-Control": "private, no-cache",
-      Vary: "Accept, Accept-Encoding",
-      "Gazetteer-Revision": String(revision),
-      [LOG_HEADER]: this.#logId,
-    };
+    const etag = `"${this.#tags.ofText(info, text)}"`;
+    return matches(ifNoneMatch, etag) ? this.#notModified(info, etag) : this.#ok(info, etag, encoding, text);
   }
 
   *#respondInSteps(
@@ -113,36 +126,35 @@ export class BodyRenderer {
     const { info } = representation;
     const { tag, content } = yield* this.#tags.tag(representation);
     const etag = encoding === "identity" ? `"${tag}"` : `${this.#encodedPrefix}"${tag}.${encoding}"`;
-    const headers = this.#headers(info, etag);
     const cacheKey = `${encoding} ${info.key}`;
-    const isMatch = matches(ifNoneMatch, headers);
+    const isMatch = matches(ifNoneMatch, etag);
     const cached = isMatch ? undefined : this.#cache.get(cacheKey);
     const isCached = cached?.etag === etag;
     if (content && (isMatch || isCached)) closeChunks(content.chunks);
-    if (isMatch) return notModified(info, headers);
-    if (isCached) return shared(info, headers, encoding, cached, scope);
+    if (isMatch) return this.#notModified(info, etag);
+    if (isCached) return this.#shared(info, encoding, cached, scope);
     // The old body is dropped before rendering, so that its memory is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
     const rendered = content ?? (yield* stepsOf(representation.render()));
-    return yield* this.#respondWith(info, headers, encoding, rendered, cacheKey, scope);
+    return yield* this.#respondWith(info, etag, encoding, rendered, cacheKey, scope);
   }
 
   *#respondWith(
     info: RepresentationInfo,
-    headers: Record<string, string> & { ETag: string },
+    etag: string,
     encoding: ContentEncoding,
     { chunks, persistent = false, length, headers: added }: Content,
     cacheKey: string,
     scope: ProducerScope,
   ): Steps<ReadResponse> {
     const finish = (body: Uint8Array): ReadResponse => {
-      if (body.length <= MIN_CACHED_BYTES) return ok(info, headers, encoding, body, added);
-      const joined = new SharedBody(headers.ETag, added, body);
+      if (body.length <= MIN_CACHED_BYTES) return this.#ok(info, etag, encoding, body, added);
+      const joined = new SharedBody(etag, added, body);
       this.#cache.set(cacheKey, joined);
-      return shared(info, headers, encoding, joined, scope);
+      return this.#shared(info, encoding, joined, scope);
     };
     if (typeof chunks === "string") {
-      if (encoding === "identity") return ok(info, headers, encoding, chunks, added);
+      if (encoding === "identity") return this.#ok(info, etag, encoding, chunks, added);
       return finish(yield* encode(Buffer.from(chunks), encoding, scope.owner));
     }
     const isPages = persistent && encoding === "identity";
@@ -154,10 +166,10 @@ export class BodyRenderer {
       isPages ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES,
     );
     const begun = this.#cache.get(cacheKey);
-    if (isPages && begun?.etag === headers.ETag) {
+    if (isPages && begun?.etag === etag) {
       // Another reader has joined the same pages meanwhile.
       rest?.return?.();
-      return shared(info, headers, encoding, begun, scope);
+      return this.#shared(info, encoding, begun, scope);
     }
     const bufferedBytes = sizeOf(buffered);
     const ownBytes = persistent ? 0 : bufferedBytes;
@@ -177,42 +189,36 @@ export class BodyRenderer {
     const knownLength = rest ? length : bufferedBytes;
     const hasLength = encoding === "identity" && knownLength !== undefined;
     const lengthHeader = hasLength ? { "Content-Length": String(knownLength) } : undefined;
-    return ok(info, headers, encoding, body, lengthHeader ? { ...added, ...lengthHeader } : added);
+    return this.#ok(info, etag, encoding, body, lengthHeader ? { ...added, ...lengthHeader } : added);
+  }
+
+  #notModified(info: RepresentationInfo, etag: string): ReadResponse {
+    return { status: 304, headers: new ReadHeaders(this.#logId, info.revision, etag), body: null, info };
+  }
+
+  /** A 200. `added` are the headers of the content. */
+  #ok(
+    info: RepresentationInfo,
+    etag: string,
+    encoding: ContentEncoding,
+    body: ReadResponse["body"],
+    added?: Headers,
+    shared?: SharedBody,
+  ): ReadResponse {
+    const own = new ReadHeaders(this.#logId, info.revision, etag, info.contentType, encoding);
+    return { status: 200, headers: added ? { ...own, ...added } : own, body, shared, info };
+  }
+
+  #shared(
+    info: RepresentationInfo,
+    encoding: ContentEncoding,
+    body: SharedBody,
+    { memory }: ProducerScope,
+  ): ReadResponse {
+    memory.hold(body);
+    return this.#ok(info, body.etag, encoding, body.bytes, body.headers, body);
   }
 }
 
-const matches = (ifNoneMatch: string | null, { ETag }: { readonly ETag: string }): boolean =>
-  ifNoneMatch !== null && matchesEtag(ifNoneMatch, ETag);
-
-const notModified = (info: RepresentationInfo, headers: Headers): ReadResponse => ({
-  status: 304,
-  headers,
-  body: null,
-  info,
-});
-
-/** A 200. `headers` are those that a 304 has too, and are changed; `added` are those of the content. */
-function ok(
-  info: RepresentationInfo,
-  headers: Record<string, string>,
-  encoding: ContentEncoding,
-  body: ReadResponse["body"],
-  added?: Headers,
-  sharedBody?: SharedBody,
-): ReadResponse {
-  headers["Content-Type"] = info.contentType;
-  if (encoding !== "identity") headers["Content-Encoding"] = encoding;
-  if (added) Object.assign(headers, added);
-  return { status: 200, headers, body, shared: sharedBody, info };
-}
-
-function shared(
-  info: RepresentationInfo,
-  headers: Record<string, string>,
-  encoding: ContentEncoding,
-  body: SharedBody,
-  { memory }: ProducerScope,
-): ReadResponse {
-  memory.hold(body);
-  return ok(info, headers, encoding, body.bytes, body.headers, body);
-}
+const matches = (ifNoneMatch: string | null, etag: string): boolean =>
+  ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag);
