@@ -101,7 +101,9 @@ function parse(pieces: readonly string[]): string[] {
       if (request instanceof ParseError) return [...parsed, "error"];
       progress = request !== undefined;
       if (request)
-        parsed.push(`${request.method} ${request.target} ${request.bodyLength} ${request.headers.list.join()}`);
+        parsed.push(
+          `${request.method} ${request.target} ${request.bodyLength} ${request.headers.list.join()}`,
+        );
     }
     expect(parser.bufferedBytes).toBeLessThan(LIMITS.maxHeadBytes + 4);
   }

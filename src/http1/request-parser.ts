@@ -62,7 +62,8 @@ export class RequestParser {
 
   #repeatedBy(bytes: Buffer): Request | undefined {
     const head = this.#previousHead;
-    const isSame = head?.length === bytes.length && this.#previousRequest?.bodyLength === 0 && head.equals(bytes);
+    const isSame =
+      head?.length === bytes.length && this.#previousRequest?.bodyLength === 0 && head.equals(bytes);
     return isSame ? this.#previousRequest : undefined;
   }
 
@@ -113,8 +114,8 @@ export class RequestParser {
     // A repeated request arrives here, and not in `matchRepeat`, when it had to wait for its turn.
     const repeated = this.#repeatedBy(bytes);
     if (repeated) return this.#take(repeated, bytes.length);
-    const targetEnd = this.#emptyLineBytes === 0 ? this.#findSimilar(bytes) : 0;
-    if (targetEnd > 0) return this.#nextSimilar(bytes, targetEnd);
+    const similar = this.#nextSimilar(bytes);
+    if (similar) return similar;
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scannedBytes - HEAD_END.length));
     const tooLarge = this.#checkSize(bytes, end);
     if (tooLarge) return tooLarge;
@@ -123,39 +124,36 @@ export class RequestParser {
   }
 
   /**
-   * Whether the head has the method of the previous one and repeats everything after its target, as nearly all heads on a
-   * connection do. Returns the end of the target, or 0. The bytes are compared, which takes a fraction of the time of parsing.
+   * Returns the next request if its head has the method of the previous one and repeats everything after the target, as nearly
+   * all heads on a connection do. Comparing the bytes takes a fraction of the time of parsing them.
    */
-  #findSimilar(bytes: Buffer): number {
+  #nextSimilar(bytes: Buffer): Request | ParseError | undefined {
     const head = this.#previousHead;
-    const request = this.#previousRequest;
-    if (!head || !request) return 0;
-    const start = request.method.length + 1;
-    for (let i = 0; i < start; i++) if (bytes[i] !== head[i]) return 0;
+    const previous = this.#previousRequest;
+    if (!head || !previous || this.#emptyLineBytes > 0) return undefined;
+    const start = previous.method.length + 1;
+    for (let i = 0; i < start; i++) if (bytes[i] !== head[i]) return undefined;
     const targetEnd = findTargetEnd(bytes, start);
-    const repeatedBytes = head.length - this.#previousTargetEnd;
-    const length = targetEnd + repeatedBytes;
+    const length = targetEnd + head.length - this.#previousTargetEnd;
     const isSimilar =
       targetEnd > start &&
       length <= bytes.length &&
       length - HEAD_END.length <= this.#limits.maxHeadBytes &&
       bytes.compare(head, this.#previousTargetEnd, head.length, targetEnd, length) === 0;
-    return isSimilar ? targetEnd : 0;
-  }
-
-  #nextSimilar(bytes: Buffer, targetEnd: number): Request | ParseError {
-    const previous = this.#previousRequest;
-    const head = this.#previousHead;
-    if (!previous || !head) throw new Error("there is no previous head");
-    const target = bytes.toString("latin1", previous.method.length + 1, targetEnd);
-    const length = targetEnd + head.length - this.#previousTargetEnd;
-    return this.#begin(parseTarget(previous, target), bytes, length);
+    if (!isSimilar) return undefined;
+    const request = parseTarget(previous, bytes.toString("latin1", start, targetEnd));
+    return this.#begin(request, bytes, length, targetEnd);
   }
 
   /** Begins a request, whose head has `length` bytes. */
-  #begin(request: Request | ParseError, bytes: Buffer, length: number): Request | ParseError {
+  #begin(
+    request: Request | ParseError,
+    bytes: Buffer,
+    length: number,
+    targetEnd?: number,
+  ): Request | ParseError {
     if (request instanceof ParseError) return request;
-    this.#rememberPrevious(request, bytes, length);
+    this.#rememberPrevious(request, bytes, length, targetEnd);
     this.#take(request, length);
     if (request.bodyLength === 0) return request;
     const { maxHeadBytes } = this.#limits;
@@ -212,10 +210,17 @@ export class RequestParser {
     return undefined;
   }
 
-  #rememberPrevious(request: Request, bytes: Buffer, length: number): void {
+  #rememberPrevious(
+    request: Request,
+    bytes: Buffer,
+    length: number,
+    targetEnd = findTargetEnd(bytes, request.method.length + 1),
+  ): void {
     const isShort = length <= MAX_REPEAT_HEAD_BYTES;
     this.#previousRequest = isShort ? request : undefined;
-    this.#previousHead = isShort ? Buffer.from(length === bytes.length ? bytes : bytes.subarray(0, length)) : undefined;
-    this.#previousTargetEnd = findTargetEnd(bytes, request.method.length + 1);
+    this.#previousHead = isShort
+      ? Buffer.from(length === bytes.length ? bytes : bytes.subarray(0, length))
+      : undefined;
+    this.#previousTargetEnd = targetEnd;
   }
 }

@@ -17,7 +17,7 @@ export interface Response {
  * has no lines and is serialized as any other, so that the two cannot differ.
  */
 export class SerializedHeaders {
-  readonly [name: string]: string;
+  [name: string]: string;
   readonly #lines: string;
 
   /** The subclass sets the same headers as properties. None of them may be one of the common headers of the server. */

@@ -7,7 +7,7 @@
  */
 import { COST, type Paced, Pause, type PausingSteps, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
-import type { EncodedValue } from "../view/collection.ts";
+import { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import type { CountBytes } from "./count-bytes.ts";
 import type { Cursor } from "./cursor.ts";
@@ -39,7 +39,7 @@ export function* selectPage(
     if (item === undefined) yield;
     else if (limit === undefined || page.length < limit) {
       page.push(item);
-      count(item.text.length);
+      count(item.length);
     } else return { items: page, nextAfter: page.at(-1)?.id ?? "" };
   }
   return { items: page, nextAfter: undefined };
@@ -220,7 +220,7 @@ function* entitiesOf(
   for (let at = from; at < ids.length; at++) {
     const id = ids[at] ?? "";
     const text = getEntity(filtered, kind, id);
-    if (text !== undefined) yield { id, text };
+    if (text !== undefined) yield new EncodedValue(id, text);
     if (pause.due(COST.entity, text?.length)) yield undefined;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { COST, mapPaced, onlyPausing, type Paced, Pause } from "../lib/steps.ts";
 import { idKey, type Kind } from "../model/ids.ts";
-import { type EncodedValue, valuesInRange } from "../view/collection.ts";
+import { EncodedValue, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import { missingKey, parseClaimsKey } from "../view/indexes.ts";
 import type { NetworkState } from "../view/view.ts";
@@ -160,7 +160,7 @@ function* selectMissing(
   const pause = new Pause();
   for (const { id: key, text } of valuesInRange(pages, prefix + after, `${prefix}\uffff`)) {
     const id = key.slice(prefix.length);
-    if (id !== after && matchesAll(kind, text, filters)) yield { id, text };
+    if (id !== after && matchesAll(kind, text, filters)) yield new EncodedValue(id, text);
     if (pause.due(COST.entity, text.length)) yield undefined;
   }
 }

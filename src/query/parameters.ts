@@ -86,7 +86,7 @@ const addFilter =
 
 type SettableField = Exclude<
   keyof QueryBuilder,
-  "parameters" | "pageLimit" | "acceptsNames" | "find" | "has"
+  "parameters" | "pageLimit" | "acceptsNames" | "hasCombined" | "find" | "has"
 >;
 
 const setField =
@@ -318,7 +318,10 @@ export const PARAMETERS = {
 
 export type ParameterName = keyof typeof PARAMETERS;
 
-const handledWithOthers: AddParameter = () => undefined;
+const handledWithOthers: AddParameter = (query) => {
+  query.hasCombined = true;
+  return undefined;
+};
 
 /**
  * The parameters that `names` lists, in the order of the table. `selects` is the kind of records that their filters select:

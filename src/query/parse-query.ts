@@ -34,7 +34,10 @@ export function parseQuery(
   const canonical = canonicalParameters(parameters, set);
   if (canonical instanceof QueryFault) return canonical;
   const query = new QueryBuilder(canonical, pageLimit, acceptsNames);
-  const fault = addParameters(query, set) ?? addCombined(query, set) ?? findConflict(query);
+  const fault =
+    addParameters(query, set) ??
+    (query.hasCombined ? addCombined(query, set) : undefined) ??
+    findConflict(query);
   if (fault) return fault;
   query.fingerprint = fingerprintOf(parameters);
   return query;
@@ -53,7 +56,8 @@ function canonicalParameters(
     const known = set.byName.get(given.name);
     const parameter = known?.spellings ? respell(given, known.spellings) : given;
     const isList = known ? known.isList : given.name.startsWith(ANNOTATION_PREFIX);
-    const earlier = isList ? canonical.findIndex(({ name }) => name === given.name) : -1;
+    const mayRepeat = isList && canonical.length > 0;
+    const earlier = mayRepeat ? canonical.findIndex(({ name }) => name === given.name) : -1;
     const former = canonical[earlier];
     const joined = former ? joinParameters(former, parameter) : parameter;
     if (joined instanceof QueryFault) return joined;
@@ -113,13 +117,15 @@ function addCombined(query: QueryBuilder, set: ParameterSet): QueryFault | undef
 
 /** The parameters sorted by name, because their order has no meaning. Repetitions of one (`sort`) keep their order. */
 function fingerprintOf(parameters: readonly QueryParameter[]): string {
-  const parts: QueryParameter[] = [];
-  for (const parameter of parameters) {
-    const { name } = parameter;
-    if (name !== "cursor" && name !== "limit" && name !== MIN_REVISION) parts.push(parameter);
+  const sorted =
+    parameters.length > 1 ? parameters.toSorted((a, b) => compareTexts(a.name, b.name)) : parameters;
+  let fingerprint = "";
+  for (const { name, value } of sorted) {
+    if (name === "cursor" || name === "limit" || name === MIN_REVISION) continue;
+    const separator = fingerprint === "" ? "" : "&";
+    fingerprint += `${separator}${escapeSeparators(name)}=${escapeSeparators(value)}`;
   }
-  if (parts.length > 1) parts.sort((a, b) => compareTexts(a.name, b.name));
-  return parts.map(({ name, value }) => `${escapeSeparators(name)}=${escapeSeparators(value)}`).join("&");
+  return fingerprint;
 }
 
 /** Escapes the separators; otherwise two different queries could have the same fingerprint. */

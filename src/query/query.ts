@@ -28,6 +28,8 @@ export class QueryBuilder {
   readonly pageLimit: number;
   /** Whether a device may be named by its name, besides its id and its aliases. */
   readonly acceptsNames: boolean;
+  /** Whether there are parameters that have a meaning only together with others. */
+  hasCombined = false;
   filters: Filter[] = [];
   /** The filters of problems. */
   problemFilters: ProblemFilter[] = [];
@@ -78,7 +80,7 @@ export class QueryBuilder {
 }
 
 /** The fields of a builder that only the parser uses, and those that it changes in place. */
-type ParserField = "parameters" | "pageLimit" | "find" | "has" | "filters" | "problemFilters";
+type ParserField = "parameters" | "pageLimit" | "hasCombined" | "find" | "has" | "filters" | "problemFilters";
 
 export interface ParsedQuery extends Readonly<Omit<QueryBuilder, ParserField>> {
   readonly filters: readonly Filter[];

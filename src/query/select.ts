@@ -11,7 +11,7 @@ import { compareTexts } from "../lib/sorted.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { BYTES_PER_STEP, COST, onlyPausing, type Paced, Pause, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
-import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
+import { EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import type { NetworkState } from "../view/view.ts";
 import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
@@ -49,22 +49,24 @@ export function select(
   const byId = filters.find((filter) => filter.ids);
   if (byId?.ids) return selectByIdHint(selection, byId, byId.ids);
   const unsorted = unsortedIndexes(selection);
-  if (unsorted.length > 0) return selectAfterSorting(unsorted, selection);
+  if (unsorted) return selectAfterSorting(unsorted, selection);
   const candidates = findCandidates(selection);
   if (!candidates) return scan(selection);
   const { filter, ids } = candidates;
   const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
-  return getByIds({ ...selection, filters: rest }, ids);
+  return getByIds({ state, kind, filters: rest, after }, ids);
 }
 
 /** The indexes in which a range lookup, which runs in one turn, would have to scan many keys. */
-function unsortedIndexes({ state, kind, filters }: Selection): SortedIndex[] {
-  const found: SortedIndex[] = [];
+function unsortedIndexes({ state, kind, filters }: Selection): readonly SortedIndex[] | undefined {
+  let found: SortedIndex[] | undefined;
   for (const { indexRanges } of filters) {
     for (const { index: name, ranges } of indexRanges ?? []) {
       if (!ranges.some(isRange)) continue;
       const index = state.findIndex(kind, name);
-      if (index?.isUnsorted) found.push(index);
+      if (!index?.isUnsorted) continue;
+      found ??= [];
+      found.push(index);
     }
   }
   return found;
@@ -103,7 +105,7 @@ function* scan({ state, kind, filters, after }: Selection): Selected {
       const id = page.id(i);
       if (id <= after) continue;
       const text = page.value(i);
-      if (matchesAll(kind, text, filters)) yield { id, text };
+      if (matchesAll(kind, text, filters)) yield new EncodedValue(id, text);
       if (pause.due(COST.entity, text.length)) yield undefined;
     }
     yield undefined;
@@ -190,10 +192,10 @@ function getByIds(selection: Selection, ids: string[]): Paced<EncodedValue> {
   let length = 0;
   for (const id of uniqueInOrder(ids)) {
     if (length > BYTES_PER_STEP) return getByIdsInSteps(selection, ids);
-    const text = id > after ? state.get(kind, id) : undefined;
-    if (text === undefined) continue;
-    if (matchesAll(kind, text, filters)) found.push({ id, text });
-    length += text.length;
+    const value = id > after ? state.find(kind, id) : undefined;
+    if (!value) continue;
+    length += value.length;
+    if (filters.length === 0 || matchesAll(kind, value.text, filters)) found.push(value);
   }
   return found;
 }
@@ -205,9 +207,9 @@ function* getByIdsInSteps({ state, kind, filters, after }: Selection, ids: strin
   for (const id of sorted) {
     if (id === last) continue;
     last = id;
-    const text = id > after ? state.get(kind, id) : undefined;
-    if (text !== undefined && matchesAll(kind, text, filters)) yield { id, text };
-    if (pause.due(COST.entity, text?.length)) yield undefined;
+    const value = id > after ? state.find(kind, id) : undefined;
+    if (value && (filters.length === 0 || matchesAll(kind, value.text, filters))) yield value;
+    if (pause.due(COST.entity, value?.length)) yield undefined;
   }
 }
 

@@ -20,10 +20,30 @@ const VALUES_PER_PENDING_WRITE = 16;
 const MAX_WRITES_PER_PAGE = 512;
 const MAX_WRITTEN_PER_PAGE = 2 * MAX_PAGE_BYTES;
 
-/** The JSON text of a value, with its id. */
-export interface EncodedValue {
+/** The JSON of a value, with its id. It exists as text or as bytes of a page, and is converted when the other is read. */
+export class EncodedValue {
   readonly id: string;
-  readonly text: string;
+  #json: string | Buffer;
+
+  constructor(id: string, json: string | Buffer) {
+    this.id = id;
+    this.#json = json;
+  }
+
+  get text(): string {
+    if (typeof this.#json !== "string") this.#json = this.#json.toString();
+    return this.#json;
+  }
+
+  /** Bytes that must not be changed, and must not be kept: they may be a part of a page, which they keep in memory. */
+  get bytes(): Buffer {
+    return typeof this.#json === "string" ? Buffer.from(this.#json) : this.#json;
+  }
+
+  /** Length of the JSON, in bytes or characters. */
+  get length(): number {
+    return this.#json.length;
+  }
 }
 
 /** A change of a value; null removes it. A `LogEntry` is one. */
@@ -85,6 +105,19 @@ export class Collection {
     const at = firstIds.lastNotAfter(id);
     const pending = writes[at]?.get(id);
     return pending === undefined ? pages[at]?.get(id) : (pending ?? undefined);
+  }
+
+  /** The value with its id. Nothing is copied or decoded. */
+  find(id: string): EncodedValue | undefined {
+    const { pages, writes, firstIds } = this.#content;
+    const at = firstIds.lastNotAfter(id);
+    const pending = writes[at]?.get(id);
+    if (pending !== undefined) return pending === null ? undefined : new EncodedValue(id, pending);
+    const page = pages[at];
+    const i = page?.indexOf(id) ?? -1;
+    return page && i >= 0
+      ? new EncodedValue(id, page.bytes.subarray(page.start(i), page.ends[i]))
+      : undefined;
   }
 
   has(id: string): boolean {
@@ -218,7 +251,7 @@ export class Collection {
         for (let i = part.insertionIndex(from); i < part.length; i++) {
           const id = part.id(i);
           if (id > to) return;
-          yield { id, text: part.value(i) };
+          yield new EncodedValue(id, part.value(i));
         }
       }
     }
@@ -247,7 +280,7 @@ export function* valuesInRange(
     for (let i = page.insertionIndex(from); i < page.length; i++) {
       const id = page.id(i);
       if (id > to) return;
-      yield { id, text: page.value(i) };
+      yield new EncodedValue(id, page.value(i));
     }
   }
 }

@@ -7,7 +7,7 @@ import type { SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, SharedSteps, type Steps } from "../lib/steps.ts";
 import { type CollectionVersions, forStoreKinds, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, type Kind } from "../model/ids.ts";
-import { Collection } from "./collection.ts";
+import { Collection, type EncodedValue } from "./collection.ts";
 import {
   type AmbiguousName,
   type DeviceLookup,
@@ -100,6 +100,11 @@ export class RevisionState {
    */
   get(kind: StoreKind, id: string): string | undefined {
     return this.collections[kind].get(id);
+  }
+
+  /** The same as `get`, as bytes that a response sends unchanged. */
+  find(kind: StoreKind, id: string): EncodedValue | undefined {
+    return this.collections[kind].find(id);
   }
 
   has(kind: StoreKind, id: string): boolean {

@@ -132,7 +132,7 @@ function* changesRepresentation(
   const info = {
     key: `${dialect.keyPrefix}changes ${kind ?? "topology"} ${query.fingerprint}`,
     version: revision,
-    tagIsVersion: true,
+    tagVersion: revision,
     revision,
     contentType: CHANGES_FORMAT.contentType,
   };
@@ -179,7 +179,7 @@ function* differencesRepresentation(
   const info = {
     key: `${dialect.keyPrefix}diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
     version: to,
-    tagIsVersion: true,
+    tagVersion: to,
     revision: to,
     contentType: DIFFERENCES_FORMAT.contentType,
   };

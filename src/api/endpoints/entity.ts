@@ -14,10 +14,10 @@ import { findMissing } from "../../query/missing.ts";
 import { parameterSet } from "../../query/parameters.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
-import type { EncodedValue } from "../../view/collection.ts";
+import { EncodedValue } from "../../view/collection.ts";
 import { explainEntity } from "../../view/explain.ts";
 import type { NetworkState, View } from "../../view/view.ts";
-import type { Dialect } from "../onos/dialect.ts";
+import { type Dialect, entityJson } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { FIRST } from "../openapi/example-network.ts";
 import { ProblemDetails, problemOf } from "../response/problem.ts";
@@ -29,7 +29,7 @@ import {
 } from "../response/representation.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, type Variant } from "./endpoint.ts";
 import type { RequestContext } from "./read-context.ts";
-import { type ShownChangedAt, type Versions, versionsOf, whileShown } from "./versions.ts";
+import { entityRevision, type ShownChangedAt, type Versions, versionsOf, whileShown } from "./versions.ts";
 
 interface EntityEndpointOptions extends EndpointText {
   readonly kind: Kind;
@@ -91,7 +91,7 @@ function createEntity(
   const found = findEntity(state, kind, id, dialect);
   if (!found) throw noEntity(state, kind, id, dialect);
   const key = entityKey(kind, found);
-  const version = entityRevision(found.text);
+  const version = entityRevision(found);
   const own: Versions =
     query.at === undefined
       ? { version, currentVersion: followEntity(view, kind, id, dialect, version) }
@@ -104,11 +104,11 @@ function createEntity(
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
       version,
       currentVersion,
-      tagIsVersion: dialect.showsRevision,
+      tagVersion: dialect.showsRevision ? version : undefined,
       revision: state.revision,
       contentType: JSON_TYPE,
     },
-    dialect.entity(kind, found.text),
+    entityJson(dialect, kind, found),
   );
 }
 
@@ -123,20 +123,14 @@ function findEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialec
   const shown = findById(state, kind, id);
   if (shown) return shown;
   const missing = dialect.showsDrift ? findMissing(state, kind, id) : undefined;
-  return missing === undefined ? findByName(state, kind, id, dialect) : { id, text: missing };
+  return missing === undefined ? findByName(state, kind, id, dialect) : new EncodedValue(id, missing);
 }
 
 const findById = (state: NetworkState, kind: Kind, id: string): EncodedValue | undefined =>
-  encodedValue(state, kind, state.spelledId(kind, id)) ??
-  encodedValue(state, kind, state.shownId(kind, id, false));
+  state.find(kind, state.spelledId(kind, id)) ?? state.find(kind, state.shownId(kind, id, false));
 
 const findByName = (state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect) =>
-  acceptsNames ? encodedValue(state, kind, state.shownId(kind, id, true)) : undefined;
-
-function encodedValue(state: NetworkState, kind: Kind, id: string): EncodedValue | undefined {
-  const text = state.get(kind, id);
-  return text === undefined ? undefined : { id, text };
-}
+  acceptsNames ? state.find(kind, state.shownId(kind, id, true)) : undefined;
 
 function noEntity(state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect): ProblemDetails {
   const ambiguous = acceptsNames ? state.findAmbiguousName(kind, id) : undefined;
@@ -154,21 +148,6 @@ const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
 };
 
 /**
- * The `revision` of an entity, read from its JSON. Quotes in strings are escaped, so no text of the network can look like
- * this member. An annotation may have the same name, but annotations come before the fields that the service adds.
- */
-function entityRevision(json: string): number {
-  const at = json.lastIndexOf(REVISION_MEMBER);
-  if (at < 0) return 0;
-  const from = at + REVISION_MEMBER.length;
-  return Number.parseInt(json.slice(from, from + MAX_REVISION_DIGITS), 10);
-}
-
-const REVISION_MEMBER = '"revision":';
-/** Number of characters that are parsed: enough for every revision. `parseInt` ignores the characters after it. */
-const MAX_REVISION_DIGITS = 17;
-
-/**
  * Returns a function that returns the entity's current revision, or 0 if it was removed. It looks the entity up again only
  * after a change of a collection that may contain it.
  */
@@ -179,7 +158,8 @@ function followEntity(view: View, kind: Kind, id: string, dialect: Dialect, init
     const version = Math.max(view.versions[kind], view.versions.missing);
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(findEntity(view.capture(), kind, id, dialect)?.text ?? "");
+    const found = findEntity(view.capture(), kind, id, dialect);
+    revision = found ? entityRevision(found) : 0;
     return revision;
   };
 }

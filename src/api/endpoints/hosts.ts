@@ -60,7 +60,7 @@ const getHost = entityEndpoint({
   summary: "One host by its id",
   description: "The host with this id, such as `00:00:00:00:00:01/None`; the slash is percent-encoded.",
   path: "/hosts/{id}",
-  match: ([, id, ...rest]) => (id !== undefined && rest.length === 0 ? hostId(id) : undefined),
+  match: (segments) => (segments.length === 2 ? hostId(segments[1] ?? "") : undefined),
 });
 
 const getHostByMac = entityEndpoint({
@@ -69,7 +69,7 @@ const getHostByMac = entityEndpoint({
   summary: "One host by its MAC address and VLAN",
   description: "The host with this MAC address in this VLAN.",
   path: "/hosts/{mac}/{vlan}",
-  match: ([, ...rest]) => (rest.length > 1 ? hostId(rest.join("/")) : undefined),
+  match: (segments) => (segments.length > 2 ? hostId(segments.slice(1).join("/")) : undefined),
 });
 
 export const HOST_ENDPOINTS = [listHosts, getHost, getHostByMac];

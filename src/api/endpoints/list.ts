@@ -19,16 +19,21 @@ import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored, type View } from "../../view/view.ts";
-import { type Dialect, PLAIN } from "../onos/dialect.ts";
+import { type Dialect, entityJson, PLAIN } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { throwIfFault } from "../response/problem.ts";
-import { type Content, type Representation, TextRepresentation } from "../response/representation.ts";
+import {
+  type Content,
+  type Representation,
+  type RepresentationInfo,
+  TextRepresentation,
+} from "../response/representation.ts";
 import { CHANGE_PARAMETERS, changesVariant, differencesVariant, streamOf } from "./changes.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
 import { cursorOf, nextPage, stateOfPage } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
-import { type Versions, versionsOf, whileShown } from "./versions.ts";
+import { entityRevision, type Versions, versionsOf, whileShown } from "./versions.ts";
 
 const PARAMETERS: readonly ParameterName[] = [
   ...(["q", "name", "source", "conflict", "drift", "around", "hops", "fields", "sort"] as const),
@@ -137,7 +142,7 @@ function createList(
     key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${filtered.resolved}`,
     version,
     currentVersion: versions.currentVersion,
-    tagIsVersion: dialect.showsRevision && isWholeCollection,
+    tagVersion: dialect.showsRevision && isWholeCollection ? version : undefined,
     // Every page has the revision in the cursor. The list has not changed between that revision and the current one.
     revision: isPage ? version : filtered.state.revision,
     isPage,
@@ -168,13 +173,35 @@ function createList(
       },
     };
   const items = selectEntities(filtered, kind, String(cursor?.after ?? ""));
-  // Most filtered lists have one entity or none, which need no steps and no encoder.
-  if (isJson && !fields && Array.isArray(items) && items.length < 2)
+  // Most filtered lists have a few entities, which need no steps and no encoder.
+  if (isJson && !fields && Array.isArray(items) && lengthOf(items) <= MAX_JOINED_BYTES)
     return new TextRepresentation(
-      info,
-      `{"${kind}":[${items[0] ? dialect.entity(kind, items[0].text) : ""}]}`,
+      items.length < 2 && dialect.showsRevision ? tagOfEntity(info, items[0]) : info,
+      joinItems(kind, items, dialect),
     );
   return { info, render: () => content(items) };
+}
+
+const MAX_JOINED_BYTES = 16 * 1024;
+
+const lengthOf = (items: readonly EncodedValue[]): number =>
+  items.reduce((sum, { length }) => sum + length, 0);
+
+/** A list of one entity or none changes exactly when that entity does, or when another one takes its place. */
+const tagOfEntity = (info: RepresentationInfo, item: EncodedValue | undefined): RepresentationInfo => ({
+  ...info,
+  key: item ? `${info.key} ${item.id}` : info.key,
+  tagVersion: item ? entityRevision(item) : 0,
+});
+
+function joinItems(kind: Kind, items: readonly EncodedValue[], dialect: Dialect): Uint8Array {
+  const parts: Uint8Array[] = [OPEN[kind]];
+  for (const item of items) {
+    if (parts.length > 1) parts.push(COMMA);
+    parts.push(entityJson(dialect, kind, item));
+  }
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
 }
 
 /** The versions of a list. They depend on which devices the names in the filters mean in the rendered state. */
@@ -255,6 +282,7 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
   links: Buffer.from('{"links":['),
   hosts: Buffer.from('{"hosts":['),
 };
+const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]}");
 
 /** The content of a whole collection: the pages of the view. Each is always the same object, so its compressed form is cached. */

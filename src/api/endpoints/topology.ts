@@ -285,7 +285,7 @@ function timelineRepresentation({ history, log }: RequestContext, query: ParsedQ
   const info = {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
     version: newest.revision,
-    tagIsVersion: true,
+    tagVersion: newest.revision,
     revision: newest.revision,
     contentType: TIMELINE_FORMAT.contentType,
   };
@@ -312,7 +312,7 @@ function* incidentRepresentation(
   const info = {
     key: `incident ${direction} ${from} ${oldest}`,
     version: revision,
-    tagIsVersion: true,
+    tagVersion: revision,
     revision,
     contentType: INCIDENT_FORMAT.contentType,
   };

@@ -4,6 +4,7 @@
  */
 import type { CollectionVersions } from "../../log/log.ts";
 import type { ParsedQuery } from "../../query/query.ts";
+import type { EncodedValue } from "../../view/collection.ts";
 import type { NetworkState, View } from "../../view/view.ts";
 import type { RepresentationInfo } from "../response/representation.ts";
 
@@ -60,4 +61,23 @@ export function whileShown(
       return isShown ? currentVersion() : NO_VERSION;
     },
   };
+}
+
+const REVISION_MEMBER = Buffer.from('"revision":');
+const DIGIT_0 = 0x30;
+
+/**
+ * The `revision` of an entity, read from its JSON; 0 if it has none. Quotes in strings are escaped, so no text of the network
+ * can look like this member. An annotation may have the same name, but annotations come before the fields that the service adds.
+ */
+export function entityRevision({ bytes }: EncodedValue): number {
+  const at = bytes.lastIndexOf(REVISION_MEMBER);
+  if (at < 0) return 0;
+  let revision = 0;
+  for (let i = at + REVISION_MEMBER.length; i < bytes.length; i++) {
+    const digit = (bytes[i] ?? 0) - DIGIT_0;
+    if (digit < 0 || digit > 9) break;
+    revision = revision * 10 + digit;
+  }
+  return revision;
 }

@@ -9,6 +9,7 @@ import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
 import type { ParameterSet } from "../../query/parameters.ts";
+import type { EncodedValue } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import type { ProblemDetails, UnknownResourceProblem } from "../response/problem.ts";
@@ -71,3 +72,7 @@ export const PLAIN: Dialect = {
   parameters: (parameters) => parameters,
   error: problemBody,
 };
+
+/** The JSON of an entity in a dialect. The plain one sends the bytes of the page. */
+export const entityJson = (dialect: Dialect, kind: Kind, value: EncodedValue): Uint8Array =>
+  dialect === PLAIN ? value.bytes : Buffer.from(dialect.entity(kind, value.text));

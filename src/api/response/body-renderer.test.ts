@@ -21,7 +21,7 @@ function createRepresentation(options: Partial<RepresentationInfo> = {}, content
     info: {
       key: "key",
       version: 1,
-      tagIsVersion: true,
+      tagVersion: options.version ?? 1,
       revision: 1,
       contentType: "text/plain",
       ...options,
@@ -37,7 +37,11 @@ function createRepresentation(options: Partial<RepresentationInfo> = {}, content
 
 /** The same representation of other data. */
 const changed = (representation: Representation, info: Partial<RepresentationInfo>): Representation => ({
-  info: { ...representation.info, ...info },
+  info: {
+    ...representation.info,
+    ...info,
+    ...(representation.info.tagVersion !== undefined && { tagVersion: info.version }),
+  },
   render: () => representation.render(),
 });
 
@@ -215,7 +219,7 @@ test("the entity tag depends on log, service version, key, version and encoding"
 
 describe("the entity tag of content", () => {
   const createContent = (text: { value: string }, headers?: Record<string, string>) =>
-    createRepresentation({ tagIsVersion: false }, () => ({
+    createRepresentation({ tagVersion: undefined }, () => ({
       chunks: text.value,
       ...(headers && { headers }),
     }));
@@ -236,7 +240,7 @@ describe("the entity tag of content", () => {
 
   test("of unchanged data is remembered, so that a 304 renders nothing", async () => {
     const renderer = createRenderer();
-    const { representation, rendered } = createRepresentation({ tagIsVersion: false });
+    const { representation, rendered } = createRepresentation({ tagVersion: undefined });
     const etag = tagOf(renderer, representation);
     expect(rendered.count).toBe(1);
     expect((await render(renderer, representation, null, etag)).status).toBe(304);
@@ -244,14 +248,14 @@ describe("the entity tag of content", () => {
   });
 
   test("does not render a second time for the body", async () => {
-    const { representation, rendered } = createRepresentation({ tagIsVersion: false });
+    const { representation, rendered } = createRepresentation({ tagVersion: undefined });
     const { body } = await render(createRenderer(), representation, null);
     expect([body, rendered.count]).toEqual([Buffer.concat([PAGE, PAGE]), 1]);
   });
 
   test("new data with the same bytes reuses the encoded body", async () => {
     const renderer = createRenderer();
-    const { representation } = createRepresentation({ tagIsVersion: false });
+    const { representation } = createRepresentation({ tagVersion: undefined });
     const first = await render(renderer, representation, null);
     const second = await render(renderer, changed(representation, { version: 2 }), null);
     expect(second.body).toBe(first.body);
@@ -269,7 +273,7 @@ describe("the entity tag of content", () => {
     ["chunks", [PAGE, PAGE, PAGE, PAGE]],
   ])("above 64 kB (%s) is the version, and the body is complete", async (_, chunks) => {
     const renderer = createRenderer();
-    const { representation } = createRepresentation({ tagIsVersion: false }, () => ({ chunks }));
+    const { representation } = createRepresentation({ tagVersion: undefined }, () => ({ chunks }));
     const etags = [1, 1, 2].map((version) => tagOf(renderer, changed(representation, { version })));
     expect(new Set(etags).size).toBe(2);
     const { body } = await render(renderer, changed(representation, { version: 3 }), null);

@@ -42,23 +42,26 @@ type Headers = Readonly<Record<string, string>>;
 const CACHE_CONTROL = "private, no-cache";
 const VARY = "Accept, Accept-Encoding";
 
-/** The headers of a 304, and with a media type those of a 200. */
+const BEFORE_REVISION = `\r\nCache-Control: ${CACHE_CONTROL}\r\nVary: ${VARY}\r\nGazetteer-Revision: `;
+
+/** The headers of a 304, and with a media type those of a 200. `lastLines` are the lines after the revision. */
 class ReadHeaders extends SerializedHeaders {
-  constructor(logId: string, revision: number, etag: string, contentType?: string, encoding?: ContentEncoding) {
-    const type = contentType === undefined ? "" : `Content-Type: ${contentType}\r\n`;
-    const isEncoded = encoding !== undefined && encoding !== "identity";
-    const encoded = isEncoded ? `Content-Encoding: ${encoding}\r\n` : "";
-    super(
-      `ETag: ${etag}\r\nCache-Control: ${CACHE_CONTROL}\r\nVary: ${VARY}\r\nGazetteer-Revision: ${revision}\r\n${LOG_HEADER}: ${logId}\r\n${type}${encoded}`,
-    );
-    const headers: Record<string, string> = this;
-    headers.ETag = etag;
-    headers["Cache-Control"] = CACHE_CONTROL;
-    headers.Vary = VARY;
-    headers["Gazetteer-Revision"] = String(revision);
-    headers[LOG_HEADER] = logId;
-    if (contentType !== undefined) headers["Content-Type"] = contentType;
-    if (isEncoded) headers["Content-Encoding"] = encoding;
+  constructor(
+    etag: string,
+    revision: string,
+    logId: string,
+    lastLines: string,
+    contentType?: string,
+    encoding?: ContentEncoding,
+  ) {
+    super(`ETag: ${etag}${BEFORE_REVISION}${revision}${lastLines}`);
+    this.ETag = etag;
+    this["Cache-Control"] = CACHE_CONTROL;
+    this.Vary = VARY;
+    this["Gazetteer-Revision"] = revision;
+    this[LOG_HEADER] = logId;
+    if (contentType !== undefined) this["Content-Type"] = contentType;
+    if (encoding !== undefined && encoding !== "identity") this["Content-Encoding"] = encoding;
   }
 }
 
@@ -88,6 +91,10 @@ export class BodyRenderer {
   /** The prefix of the tags of encoded bodies, which are weak in a cluster because nodes may compress bytes differently. */
   readonly #encodedPrefix: "" | "W/";
   readonly #tags: EntityTags;
+  /** The lines after the revision, of a 304. */
+  readonly #logLine: string;
+  /** The lines after the revision, of a 200 without a content encoding, by media type: one for each format. */
+  readonly #lastLines = new Map<string, string>();
   readonly #cache = createBoundedCache<string, SharedBody>({
     maxSize: MAX_CACHE_BYTES,
     sizeOf: ({ bytes }) => bytes.length + ENTRY_OVERHEAD_BYTES,
@@ -98,6 +105,7 @@ export class BodyRenderer {
 
   constructor(scope: TagScope) {
     this.#logId = scope.logId;
+    this.#logLine = `\r\n${LOG_HEADER}: ${scope.logId}\r\n`;
     this.#encodedPrefix = scope.isClustered ? "W/" : "";
     this.#tags = new EntityTags(scope);
   }
@@ -193,7 +201,8 @@ export class BodyRenderer {
   }
 
   #notModified(info: RepresentationInfo, etag: string): ReadResponse {
-    return { status: 304, headers: new ReadHeaders(this.#logId, info.revision, etag), body: null, info };
+    const headers = new ReadHeaders(etag, String(info.revision), this.#logId, this.#logLine);
+    return { status: 304, headers, body: null, info };
   }
 
   /** A 200. `added` are the headers of the content. */
@@ -205,8 +214,19 @@ export class BodyRenderer {
     added?: Headers,
     shared?: SharedBody,
   ): ReadResponse {
-    const own = new ReadHeaders(this.#logId, info.revision, etag, info.contentType, encoding);
+    const { revision, contentType } = info;
+    const lines = this.#linesOf(contentType);
+    const lastLines = encoding === "identity" ? lines : `${lines}Content-Encoding: ${encoding}\r\n`;
+    const own = new ReadHeaders(etag, String(revision), this.#logId, lastLines, contentType, encoding);
     return { status: 200, headers: added ? { ...own, ...added } : own, body, shared, info };
+  }
+
+  #linesOf(contentType: string): string {
+    const known = this.#lastLines.get(contentType);
+    if (known !== undefined) return known;
+    const lines = `${this.#logLine}Content-Type: ${contentType}\r\n`;
+    this.#lastLines.set(contentType, lines);
+    return lines;
   }
 
   #shared(

@@ -62,18 +62,17 @@ export class EntityTags {
   }
 
   /** The tag of a representation whose body is this text. */
-  ofText({ key, version, tagIsVersion }: RepresentationInfo, text: string): string {
-    return tagIsVersion || text.length > MAX_HASHED_BYTES
-      ? this.#versionTag(key, version)
-      : this.#contentTag(key, text);
+  ofText({ key, version, tagVersion }: RepresentationInfo, text: string | Uint8Array): string {
+    if (tagVersion !== undefined) return this.#versionTag(key, tagVersion);
+    return text.length > MAX_HASHED_BYTES ? this.#versionTag(key, version) : this.#contentTag(key, text);
   }
 
   /** The tag of a representation, and its content if it was rendered to compute the tag, which can be read once. */
   *tag(representation: Representation): Steps<{ readonly tag: string; readonly content?: Content }> {
     const { info, text } = representation;
-    const { key, version, tagIsVersion } = info;
+    const { key, version, tagVersion } = info;
     if (text !== undefined) return { tag: this.ofText(info, text) };
-    if (tagIsVersion) return { tag: this.#versionTag(key, version) };
+    if (tagVersion !== undefined) return { tag: this.#versionTag(key, tagVersion) };
     const remembered = this.#remembered.get(key);
     if (remembered?.version === version) return { tag: remembered.tag };
     const { bytes, content } = yield* readHashed(yield* stepsOf(representation.render()));
@@ -96,8 +95,11 @@ export class EntityTags {
   }
 }
 
-/** A short hash is enough, because it only has to distinguish the representations of one URL. */
-const keyHash = (key: string): string => Bun.hash.xxHash32(key).toString(36);
+/**
+ * A short hash is enough, because it only has to distinguish the representations of one URL. It has 31 bits, because a larger
+ * number is not a small integer of the runtime and takes three times as long to write.
+ */
+const keyHash = (key: string): string => (Bun.hash.xxHash32(key) >>> 1).toString(36);
 
 /** Reads the bytes to hash; `bytes` is undefined if there are too many. */
 function* readHashed(content: Content): Steps<{ bytes: string | Uint8Array | undefined; content: Content }> {

@@ -28,8 +28,11 @@ export interface RepresentationInfo {
   readonly version: number;
   /** Returns the current version of the data. Set only for a representation of the current state. */
   readonly currentVersion?: (() => number) | undefined;
-  /** Whether the bytes differ in every version, so that the entity tag is the version. Otherwise it is a hash of the bytes. */
-  readonly tagIsVersion?: boolean;
+  /**
+   * A number that identifies the bytes among all that this key has ever had, so that the entity tag contains the number and
+   * not a hash of the bytes. The revision of an entity is such a number, because the entity contains it.
+   */
+  readonly tagVersion?: number | undefined;
   readonly revision: number;
   /** Whether it is a page of a walk. Its revision is that of the walk, also when it is sent again at a later revision. */
   readonly isPage?: boolean;
@@ -40,23 +43,23 @@ export interface RepresentationInfo {
 
 export interface Representation {
   readonly info: RepresentationInfo;
-  /** The whole body if it is a short text that exists already. It is sent without steps, and is not rendered. */
-  readonly text?: string | undefined;
+  /** The whole body if it is a short text that exists already, also as UTF-8. It is sent without steps, and is not rendered. */
+  readonly text?: string | Uint8Array | undefined;
   render(): ResultOrSteps<Content>;
 }
 
 /** A representation whose body is a text that exists already. */
 export class TextRepresentation implements Representation {
   readonly info: RepresentationInfo;
-  readonly text: string;
+  readonly text: string | Uint8Array;
 
-  constructor(info: RepresentationInfo, text: string) {
+  constructor(info: RepresentationInfo, text: string | Uint8Array) {
     this.info = info;
     this.text = text;
   }
 
   render(): Content {
-    return { chunks: this.text };
+    return { chunks: typeof this.text === "string" ? this.text : [this.text] };
   }
 }
 

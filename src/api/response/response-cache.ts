@@ -200,7 +200,9 @@ export class ResponseCache {
     if (!isCacheable(response) || response.info.currentVersion() !== response.info.version) return;
     const content = status === 200 ? responseBody : null;
     if (content !== null && typeof content === "object" && isBodySource(content)) return;
-    const body = typeof content === "string" ? Buffer.from(content) : (content ?? undefined);
+    // A small body may be a part of a page, which the cache would keep in memory. A larger one is shared with other caches.
+    const isOwn = content !== null && (typeof content === "string" || response.shared === undefined);
+    const body = isOwn ? Buffer.from(content) : (content ?? undefined);
     const added = new CachedResponse(request, response, body, counters, this.#common);
     if (added.bytes > MAX_ENTRY_BYTES) return;
     this.#addVariant(request.target, added);
