@@ -192,3 +192,52 @@ test("any requests, cut anywhere, are parsed as when each arrives alone", () => 
     { numRuns: runs(300) },
   );
 });
+
+describe("a head that repeats the previous one except for its target", () => {
+  const HEADERS = "Host: x\r\nAuthorization: Basic x\r\n\r\n";
+  const parsed = (...texts: readonly string[]) => {
+    const parser = new RequestParser(LIMITS);
+    parser.push(Buffer.from(texts.join(""), "latin1"));
+    return texts.map(() => parser.next());
+  };
+  const pair = (first: string, second: string) => {
+    const [one, two] = parsed(first, second);
+    if (!one || !two || one instanceof ParseError || two instanceof ParseError) throw new Error("not parsed");
+    return { one, two };
+  };
+  const GET_A = `GET /a HTTP/1.1\r\n${HEADERS}`;
+
+  test("shares its headers", () => {
+    const { one, two } = pair(GET_A, `GET /longer?x=1 HTTP/1.1\r\n${HEADERS}`);
+    expect([two.method, two.target, two.keepAlive]).toEqual(["GET", "/longer?x=1", true]);
+    expect(two.headers as unknown).toBe(one.headers);
+  });
+
+  test("has the same rules for its target", () => {
+    const { two } = pair(GET_A, `GET http://other/p"q HTTP/1.1\r\n${HEADERS}`);
+    expect([two.target, two.authority]).toEqual(["/p%22q", "other"]);
+    for (const target of ["a", "", "/a#b", "/a b", "http://"])
+      expect(parsed(GET_A, `GET ${target} HTTP/1.1\r\n${HEADERS}`)[1]).toBeInstanceOf(ParseError);
+  });
+
+  test.each([
+    ["another method", `HEAD /b HTTP/1.1\r\n${HEADERS}`],
+    ["another version", `GET /b HTTP/1.0\r\n${HEADERS}`],
+    ["another header", `GET /b HTTP/1.1\r\n${HEADERS.replace("Basic x", "Basic y")}`],
+    ["one header more", `GET /b HTTP/1.1\r\nAccept: y\r\n${HEADERS}`],
+  ])("%s is parsed", (_, second) => {
+    const { one, two } = pair(GET_A, second);
+    expect(two.target).toBe("/b");
+    expect(two.headers as unknown).not.toBe(one.headers);
+  });
+
+  test("has a body of its own", () => {
+    const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi`;
+    expect(read([post("/a") + post("/b") + GET])).toEqual(["/a", "/b", "/x"]);
+  });
+
+  test("may be no longer than any other", () => {
+    const long = `GET /${"a".repeat(LIMITS.maxHeadBytes)} HTTP/1.1\r\n${HEADERS}`;
+    expect(parsed(GET_A, long)[1]).toBeInstanceOf(ParseError);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { isBodySource } from "../../http1/body-source.ts";
+import { serializeTimedHead } from "../../http1/serialized-response.ts";
 import { MemoryBudget, uncountedMemory } from "../../lib/memory-budget.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { isSteps, resultOf, type Steps } from "../../lib/steps.ts";
@@ -61,6 +62,19 @@ const render = async (...request: Parameters<typeof respond>) => {
 /** The tag of the response without compression. */
 const tagOf = (renderer: BodyRenderer, representation: Representation) =>
   resultOf(respond(renderer, representation, null)).headers.ETag ?? "";
+
+test("the lines of the headers are those of their names and values", async () => {
+  const { representation } = createRepresentation();
+  const renderer = createRenderer();
+  const head = (status: number, headers: Readonly<Record<string, string>>) =>
+    serializeTimedHead(status, headers, 0);
+  const full = await render(renderer, representation, null);
+  const encoded = await render(renderer, representation, "gzip");
+  const unmodified = await render(renderer, representation, null, full.headers.ETag);
+  expect([full, encoded, unmodified].map(({ status }) => status)).toEqual([200, 200, 304]);
+  for (const { status, headers } of [full, encoded, unmodified])
+    expect(head(status, headers)).toBe(head(status, { ...headers }));
+});
 
 describe("a body", () => {
   test("is rendered once for each version and encoding", async () => {

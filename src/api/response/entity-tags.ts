@@ -1,5 +1,6 @@
 /**
- * Strong entity tags. A tag is a hash of the bytes, so that it changes exactly when the bytes change. A body above 64 kB is
+ * Strong entity tags. A tag is a hash of the bytes, or the revision of the one entity that they show, so that it changes
+ * exactly when the bytes change. A body above 64 kB is
  * not hashed, because it may be rendered while it is sent; its tag is the version of its data. That version may change
  * while the bytes stay the same, but it always changes with the bytes. It also changes with a removal, unlike the highest
  * revision of the remaining entities.
@@ -49,6 +50,7 @@ export interface TagScope {
 export class EntityTags {
   readonly #prefix: string;
   readonly #seed: bigint;
+  readonly #keySeed: number;
   readonly #remembered = createBoundedCache<string, RememberedTag>({
     maxSize: MAX_CACHE_BYTES,
     sizeOf: (_, key) => key.length + ENTRY_OVERHEAD_BYTES,
@@ -58,7 +60,9 @@ export class EntityTags {
   constructor({ logId, signingKey, serviceVersion }: TagScope) {
     const scope = `${logId} ${serviceVersion}`;
     this.#prefix = createHash("sha256").update(scope).digest("base64url").slice(0, 8);
-    this.#seed = createHash("sha256").update("entity tags").update(signingKey).digest().readBigUInt64LE();
+    const digest = createHash("sha256").update("entity tags").update(signingKey).digest();
+    this.#seed = digest.readBigUInt64LE();
+    this.#keySeed = digest.readUInt32LE(8);
   }
 
   /** The tag of a representation whose body is this text. */
@@ -87,19 +91,21 @@ export class EntityTags {
     let hash = Bun.hash.xxHash3(bytes, this.#seed);
     if (headers) hash = Bun.hash.xxHash3(JSON.stringify(headers), hash);
     // The hash is written in hexadecimal, because converting a bigint to base 36 takes longer than hashing.
-    return `${this.#prefix}.${keyHash(key)}.${hash.toString(16)}`;
+    return `${this.#prefix}.${this.#keyHash(key)}.${hash.toString(16)}`;
   }
 
   #versionTag(key: string, version: number): string {
-    return `${this.#prefix}.${keyHash(key)}.${version.toString(36)}r`;
+    return `${this.#prefix}.${this.#keyHash(key)}.${version.toString(36)}r`;
+  }
+
+  /**
+   * A short hash is enough, because it only has to distinguish the representations of one URL. It has 31 bits, because a larger
+   * number is not a small integer of the runtime and takes three times as long to write.
+   */
+  #keyHash(key: string): string {
+    return (Bun.hash.xxHash32(key, this.#keySeed) >>> 1).toString(36);
   }
 }
-
-/**
- * A short hash is enough, because it only has to distinguish the representations of one URL. It has 31 bits, because a larger
- * number is not a small integer of the runtime and takes three times as long to write.
- */
-const keyHash = (key: string): string => (Bun.hash.xxHash32(key) >>> 1).toString(36);
 
 /** Reads the bytes to hash; `bytes` is undefined if there are too many. */
 function* readHashed(content: Content): Steps<{ bytes: string | Uint8Array | undefined; content: Content }> {
