@@ -1,10 +1,13 @@
 /**
  * `npm run bench`: all benchmarks, side by side with peers, as one table of medians and ratios, also written to
- * `bench/results.json`. `npm run bench -- small streams large map layout openflow growth sources` runs only
- * those. Queries and
- * the write path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
+ * `bench/results.json`. Names run only those: small bodies streams large readers history map layout openflow growth sources.
+ * Queries and the write path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
+ *
+ * `npm run bench -- table` measures nothing: it prints the kept results as Markdown, beside those that were kept at another
+ * commit (--before COMMIT).
  *
  *   --quick              shorter, without writing the results
+ *   --max HOSTS          the largest network of `growth`
  *
  * `npm run bench -- fairness`, which runs only when it is named, prints its own table and has options of its own:
  *   --large              10,000 devices and 1,000,000 hosts instead of 2,000 and 50,000
@@ -14,22 +17,28 @@
  *
  * `npm run bench -- cluster`, too: nodes and NATS servers on this machine; `nats-server` must be installed.
  *
- * `npm run bench -- compare`, too: 1,000,000 hosts with one source, beside an earlier commit (--before REVISION).
+ * `npm run bench -- onos`, too: beside ONOS's own code, which needs Java.
+ *
+ * `npm run bench -- cpu`, `scans`, `compare`, too: beside an earlier commit (--before REVISION).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPeers } from "../scripts/peers.ts";
 import { BEFORE_MERGING, measureCompare } from "./api/compare.ts";
+import { BEFORE_SLICES, measureCpu, measureScans } from "./api/cpu.ts";
 import { measureGrowth } from "./api/growth.ts";
+import { measureHistory } from "./api/history.ts";
 import { measureLarge } from "./api/large.ts";
-import { passed, type Result, ratioOf } from "./api/result.ts";
-import { measureSmall } from "./api/small.ts";
+import { measureOnos } from "./api/onos.ts";
+import { measureReaders } from "./api/readers.ts";
+import { cellsOf, type Result } from "./api/result.ts";
+import { measureBodies, measureSmall } from "./api/small.ts";
 import { measureStreams } from "./api/streams.ts";
 import { measureCluster } from "./cluster/cluster.ts";
 import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
-import { shown, table } from "./lib/table.ts";
+import { table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureSources } from "./sources/sources.ts";
 import { measureLayout } from "./web/layout-quality.ts";
@@ -43,26 +52,80 @@ const { values: options, positionals: selected } = parseArgs({
     rows: { type: "string", default: "" },
     columns: { type: "string", default: "" },
     before: { type: "string", default: "" },
+    max: { type: "string", default: "1000000" },
   },
   allowPositionals: true,
 });
 /** Suites that take long and need a git checkout. */
-const ONLY_WHEN_NAMED = ["fairness", "compare", "cluster"];
+const ONLY_WHEN_NAMED = ["fairness", "compare", "cpu", "scans", "onos", "cluster"];
 const WITH_OWN_TABLE = ["fairness"];
-const WITHOUT_PEERS = ["fairness", "sources", "cluster", "layout"];
+/** A comparison of two commits is not a result of one of them. */
+const NOT_KEPT = ["cpu"];
+const WITHOUT_PEERS = ["fairness", "sources", "cluster", "layout", "history"];
+const { quick } = options;
+const rounds = quick ? 1 : 3;
+const seconds = quick ? 1 : 2;
+
+const git = (...args: string[]): string =>
+  Bun.spawnSync(["git", ...args], { cwd: join(import.meta.dir, "..") })
+    .stdout.toString()
+    .trim();
+const machine = {
+  processor: cpus()[0]?.model ?? process.arch,
+  cores: navigator.hardwareConcurrency,
+  runtime: `bun ${Bun.version}`,
+};
+/** The last commit of the code that is measured, and whether it has been changed since. */
+const commit =
+  git("log", "-1", "--format=%h", "--", "src") + (git("status", "--porcelain", "src") && " with changes");
+
+/** The results of each suite, with the commit and the machine that they were measured on. */
+type KeptResults = Readonly<
+  Record<string, { commit: string; machine: typeof machine; results: readonly Result[] }>
+>;
+const RESULTS = join(import.meta.dir, "results.json");
+
+/** The kept results, or those that were kept at a commit. */
+function resultsFile(at?: string): KeptResults {
+  const text = at
+    ? git("show", `${at}:bench/results.json`)
+    : existsSync(RESULTS) && readFileSync(RESULTS, "utf8");
+  return text ? JSON.parse(text) : {};
+}
+
+/** All kept results as Markdown, each beside that of an earlier commit. */
+function* markdown(earlier: KeptResults): Generator<string> {
+  for (const [suite, { commit, results }] of Object.entries(resultsFile())) {
+    const before = earlier[suite];
+    yield `\n**${suite}**${before ? `, before: ${before.commit}` : ""}, now: ${commit}\n`;
+    yield `| case | ${before ? "before | " : ""}now | peer | ratio | target | |\n|${"---|".repeat(before ? 7 : 6)}`;
+    for (const result of results) {
+      const same = before?.results.find(({ name, what }) => name === result.name && what === result.what);
+      const cells = [...(before ? [same ? cellsOf(same)[0] : ""] : []), ...cellsOf(result)];
+      yield `| ${[result.what, ...cells].join(" | ")} |`;
+    }
+  }
+}
+if (selected.includes("table")) {
+  for (const line of markdown(options.before ? resultsFile(options.before) : {})) console.log(line);
+  process.exit();
+}
+
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
-const { quick } = options;
-const rounds = quick ? 1 : 5;
-const seconds = quick ? 1 : 3;
 
 const words = (text: string): string[] => text.split(",").filter(Boolean);
 
 const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   small: () => measureSmall({ folder, rounds, seconds }),
+  bodies: () => measureBodies({ folder, rounds, seconds }),
   streams: () => measureStreams({ streams: 1000, seconds: quick ? 3 : 15 }),
   large: () =>
     measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
+  readers: () => measureReaders({ folder, rounds, seconds }),
+  history: () =>
+    measureHistory({ folder, hosts: quick ? 10_000 : 100_000, changes: quick ? 20_000 : 1_000_000 }),
+  onos: () => measureOnos({ folder, rounds: quick ? 1 : 5, seconds }),
   map: () => measureMap({ rounds: quick ? 1 : 3 }),
   layout: async () => measureLayout({ large: !quick }),
   openflow: () =>
@@ -75,11 +138,13 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   growth: () =>
     measureGrowth({
       folder,
-      seconds: 1,
-      sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
+      maxHosts: Number(options.max),
+      measuredOn: `Commit ${commit}, ${machine.processor}.`,
     }),
   sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
   cluster: () => measureCluster({ folder, quick }),
+  cpu: () => measureCpu({ folder, rounds, before: options.before || "HEAD" }),
+  scans: () => measureScans({ folder, rounds, before: options.before || BEFORE_SLICES }),
   compare: () =>
     measureCompare({
       folder,
@@ -113,27 +178,12 @@ const results = Object.entries(measured).flatMap(([name, each]) =>
   WITH_OWN_TABLE.includes(name) ? [] : each,
 );
 
-const rows = results.map((result) => {
-  const [peer, theirs] = Object.entries(result.against ?? {})[0] ?? [];
-  const ratio = ratioOf(result);
-  const bar = result.bar ?? result.min ?? result.max;
-  const verdict = passed(result);
-  return [
-    result.name,
-    result.what,
-    `${shown(result.ours)} ${result.unit}`,
-    theirs === undefined ? "" : `${peer} ${shown(theirs)}`,
-    ratio === undefined ? "" : ratio.toFixed(2),
-    bar === undefined ? "" : `${result.max === undefined ? "≥" : "≤"} ${bar}`,
-    verdict === undefined ? "" : verdict ? "met" : "NOT MET",
-  ];
-});
+const rows = results.map((result) => [result.name, result.what, ...cellsOf(result)]);
 if (rows.length > 0) console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
 /** Suites that did not run keep their previous results. */
-const file = join(import.meta.dir, "results.json");
 if (!quick) {
-  const machine = { arch: process.arch, cores: navigator.hardwareConcurrency, runtime: `bun ${Bun.version}` };
-  const before = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { suites: {} };
-  const suites = { ...before.suites, ...measured };
-  writeFileSync(file, `${JSON.stringify({ machine, suites }, null, 2)}\n`);
+  const kept: Record<string, KeptResults[string]> = { ...resultsFile() };
+  for (const [name, each] of Object.entries(measured))
+    if (!NOT_KEPT.includes(name)) kept[name] = { commit, machine, results: each };
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
 }

@@ -4,14 +4,13 @@
  * ratio must not be below `BAR`. Work is counted for each second of CPU that the service used, which depends on other
  * processes of the machine less than time does.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { checkOut } from "../fairness/checkout.ts";
 import { median } from "../lib/table.ts";
-import { lookupScript } from "./large.ts";
 import { ROOT, startGazetteer } from "./peers.ts";
 import type { Result } from "./result.ts";
-import { load } from "./wrk.ts";
+import { type DistinctRequests, distinctLookups, load } from "./wrk.ts";
 
 /** The last commit before devices of several sources were joined. */
 export const BEFORE_MERGING = "60427f9";
@@ -66,8 +65,7 @@ export async function measureCompare(options: CompareOptions): Promise<Result[]>
 async function measureRoot(root: string, { folder, hosts, seconds }: CompareOptions): Promise<Sample> {
   const own = mkdtempSync(join(folder, "compare-"));
   const shape = { devices: DEVICES, hosts, data: join(own, "data") };
-  const script = join(own, "lookup.lua");
-  writeFileSync(script, lookupScript(hosts));
+  const distinct = distinctLookups(own, hosts);
   try {
     const first = await startGazetteer(shape, root);
     const loadSeconds = first.cpuSeconds();
@@ -81,19 +79,16 @@ async function measureRoot(root: string, { folder, hosts, seconds }: CompareOpti
         const count = await work();
         return count / (service.cpuSeconds() - cpuBefore);
       };
-      const requests = (path: string, more: { script?: string } = {}) =>
-        perCpuSecond(async () => {
-          const { requestsPerSecond } = await load(service.url + path, { seconds, ...more });
-          return requestsPerSecond * seconds;
-        });
+      const requests = (path: string, more: { distinct?: DistinctRequests } = {}) =>
+        perCpuSecond(async () => (await load(service.url + path, { seconds, ...more })).requests);
       // The first requests are served by code that is not compiled yet.
-      for (let round = 0; round < WARM_UP_ROUNDS; round++) await requests("/hosts", { script });
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) await requests("/hosts", { distinct });
       await requests("/hosts?limit=1000");
       return {
         load: hosts / loadSeconds,
         start: hosts / startSeconds,
         memory: hosts / memory,
-        lookup: await requests("/hosts", { script }),
+        lookup: await requests("/hosts", { distinct }),
         page: await requests("/hosts?limit=1000"),
         changes: await perCpuSecond(async () => {
           service.send(`apply ${CHANGES}\n`);

@@ -1,37 +1,167 @@
-/** How cost and memory grow with the network: the same requests with a hundred hosts and with a million. */
-import { writeFileSync } from "node:fs";
+/**
+ * `npm run bench -- growth`: how the cost of each operation grows from 10,000 to 1,000,000 hosts (--max HOSTS for a shorter
+ * run). Costs are processor time of the service. The exponent is that of the power of the number of hosts that fits best: 0
+ * is a cost that does not depend on the size, 1 one that is proportional to it. Load, start and memory are what the hosts
+ * add to an empty service. Writes docs/images/growth.svg.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lookupScript } from "./large.ts";
-import { startGazetteer } from "./peers.ts";
+import { growthChart } from "../lib/chart.ts";
+import { type Peer, ROOT, startGazetteer } from "./peers.ts";
 import type { Result } from "./result.ts";
-import { load } from "./wrk.ts";
+import {
+  distinctDevices,
+  distinctItems,
+  distinctLookups,
+  type LoadOptions,
+  microsPerRequest,
+} from "./wrk.ts";
+
+const SIZES = [10_000, 31_623, 100_000, 316_228, 1_000_000];
+const BATCHED_CHANGES = 20_000;
+const SINGLE_CHANGES_PER_SECOND = 200;
+const SINGLE_CHANGES_MS = 3000;
+const WARM_UP_SECONDS = 3;
 
 export interface GrowthOptions {
   readonly folder: string;
-  readonly seconds: number;
-  readonly sizes: readonly number[];
+  readonly maxHosts: number;
+  /** What the chart names: the commit and the machine. */
+  readonly measuredOn: string;
 }
 
-export async function measureGrowth({ folder, seconds, sizes }: GrowthOptions): Promise<Result[]> {
-  const results: Result[] = [];
+const UNITS = {
+  "first load": "s",
+  "start from the log": "s",
+  memory: "MiB",
+  "hosts?ip=": "µs",
+  "hosts/ID": "µs",
+  "page of 100, repeated": "µs",
+  "100 hosts at a device": "µs",
+  "change in a batch of 1,000": "µs",
+  "change that comes alone": "µs",
+  "all hosts": "ms",
+  "search with q": "ms",
+} as const;
+type Operation = keyof typeof UNITS;
+type Costs = Readonly<Record<Operation, number>>;
+
+export async function measureGrowth({ folder, maxHosts, measuredOn }: GrowthOptions): Promise<Result[]> {
+  const sizes = SIZES.filter((size) => size <= maxHosts);
+  const empty = await measureStarts(0, 100, folder, async () => ({}));
+  const costs: Costs[] = [];
   for (const hosts of sizes) {
-    const startedMs = performance.now();
-    const peer = await startGazetteer({ devices: Math.max(10, Math.min(10_000, hosts / 100)), hosts });
-    const what = `${hosts.toLocaleString("en-US")} hosts`;
-    const report = (name: string, ours: number, unit: string) =>
-      results.push({ name: `growth/${name}`, what, unit, ours });
-    report("load", (performance.now() - startedMs) / 1000, "s");
-    const script = join(folder, `lookup-${hosts}.lua`);
-    writeFileSync(script, lookupScript(hosts));
-    // In the first seconds of a process the runtime still compiles.
-    await load(`${peer.url}/hosts`, { seconds: 5 * seconds, script });
-    report("look-up", (await load(`${peer.url}/hosts`, { seconds, script })).requestsPerSecond, "requests/s");
-    report("page", (await load(`${peer.url}/hosts?limit=100`, { seconds })).requestsPerSecond, "requests/s");
-    peer.send("apply 20000\n");
-    const [, ms = "0"] = await peer.line(/^applied ([\d.]+)$/);
-    report("changes", 20_000 / (Number(ms) / 1000), "changes/s");
-    report("memory", peer.rssBytes() / 1024 ** 2, "MiB");
-    await peer.stop();
+    const devices = Math.min(10_000, Math.ceil(hosts / 100));
+    const { load, start, memory, rest } = await measureStarts(hosts, devices, folder, (service) =>
+      measureRequests(service, hosts, devices, folder),
+    );
+    costs.push({
+      "first load": load - empty.load,
+      "start from the log": start - empty.start,
+      memory: memory - empty.memory,
+      ...rest,
+    });
+    process.stderr.write(`${hosts} hosts: ${JSON.stringify(costs.at(-1))}\n`);
   }
-  return results;
+  const operations = Object.keys(UNITS) as Operation[];
+  const exponents = new Map(
+    operations.map((name) => [
+      name,
+      exponentOf(
+        sizes,
+        costs.map((each) => each[name]),
+      ),
+    ]),
+  );
+  const chart = growthChart(
+    {
+      title: "How the cost of each operation grows with the network",
+      subtitle:
+        "Cost as a multiple of that at 10,000 hosts, and its exponent. The dashed line is proportional to the hosts.",
+      source: measuredOn,
+    },
+    sizes,
+    operations.map((name) => ({
+      name: `${name}  ${exponents.get(name)?.toFixed(2)}`,
+      values: costs.map((each) => each[name]),
+    })),
+  );
+  writeFileSync(join(ROOT, "docs/images/growth.svg"), chart);
+  return operations.flatMap((name): Result[] => [
+    ...sizes.map((hosts, i) => ({
+      name: `growth/${name}`,
+      what: `${hosts.toLocaleString("en-US")} hosts`,
+      unit: UNITS[name],
+      ours: costs[i]?.[name] ?? Number.NaN,
+    })),
+    { name: `growth/${name}`, what: "exponent", unit: "", ours: exponents.get(name) ?? Number.NaN },
+  ]);
+}
+
+/** The slope of the line with the least squares through the logarithms. */
+function exponentOf(sizes: readonly number[], costs: readonly number[]): number {
+  const [xs, ys] = [sizes.map(Math.log), costs.map((cost) => Math.log(cost))];
+  const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
+  const [x, y] = [mean(xs), mean(ys)];
+  const covariance = xs.reduce((sum, each, i) => sum + (each - x) * ((ys[i] ?? y) - y), 0);
+  return covariance / xs.reduce((sum, each) => sum + (each - x) ** 2, 0);
+}
+
+/** Loads the network into a new data folder, starts again from its log, and measures the rest with that service. */
+async function measureStarts<Rest>(
+  hosts: number,
+  devices: number,
+  folder: string,
+  measureRest: (service: Peer) => Promise<Rest>,
+): Promise<{ load: number; start: number; memory: number; rest: Rest }> {
+  const data = mkdtempSync(join(folder, "growth-"));
+  const shape = { devices, hosts, data, churn: "hosts", perSecond: SINGLE_CHANGES_PER_SECOND } as const;
+  try {
+    const first = await startGazetteer({ devices, hosts, data });
+    const load = first.cpuSeconds();
+    await first.stop();
+    const service = await startGazetteer(shape);
+    service.send("pause\n");
+    try {
+      const [start, memory] = [service.cpuSeconds(), service.rssBytes() / 1024 ** 2];
+      return { load, start, memory, rest: await measureRest(service) };
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+async function measureRequests(service: Peer, hosts: number, devices: number, folder: string) {
+  const micros = async (path: string, options: Partial<LoadOptions> = {}) => {
+    const url = `${service.url}/${path}`;
+    // The runtime still compiles in the first seconds.
+    await microsPerRequest(service, url, { seconds: WARM_UP_SECONDS, ...options });
+    return microsPerRequest(service, url, { seconds: 2, ...options });
+  };
+  const large = async (options: Partial<LoadOptions> = {}) =>
+    (await microsPerRequest(service, `${service.url}/hosts`, { seconds: 4, connections: 1, ...options })) /
+    1000;
+  const reads = {
+    "hosts?ip=": await micros("hosts", { distinct: distinctLookups(folder, hosts) }),
+    "hosts/ID": await micros("hosts", { distinct: distinctItems(folder, hosts) }),
+    "page of 100, repeated": await micros("hosts?limit=100"),
+    "100 hosts at a device": await micros("hosts", { distinct: distinctDevices(folder, devices) }),
+    "all hosts": await large(),
+    "search with q": await large({ distinct: distinctLookups(folder, hosts, "q") }),
+  };
+  const cpu = service.cpuSeconds();
+  service.send(`apply ${BATCHED_CHANGES}\n`);
+  await service.line(/^applied ([\d.]+)$/);
+  const batched = service.cpuSeconds();
+  service.send("resume\n");
+  await Bun.sleep(SINGLE_CHANGES_MS);
+  service.send("pause\n");
+  const singles = (SINGLE_CHANGES_PER_SECOND * SINGLE_CHANGES_MS) / 1000;
+  return {
+    ...reads,
+    "change in a batch of 1,000": ((batched - cpu) * 1e6) / BATCHED_CHANGES,
+    "change that comes alone": ((service.cpuSeconds() - batched) * 1e6) / singles,
+  };
 }

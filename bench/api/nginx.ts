@@ -4,21 +4,26 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Running, SERVER_CORE, start } from "../lib/process.ts";
 
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface Nginx extends Running {
   readonly url: string;
   /** Serves bytes at a path, with their gzip version. */
   put(path: string, bytes: Uint8Array, gzip?: Uint8Array): void;
 }
 
-export async function startNginx(folder: string, port: number): Promise<Nginx> {
+export async function startNginx(folder: string, port: number, tls?: TlsFiles): Promise<Nginx> {
   const root = join(folder, "root");
   mkdirSync(root, { recursive: true });
   writeFileSync(join(folder, "users"), "bench:{PLAIN}bench\n");
-  writeFileSync(join(folder, "nginx.conf"), configuration(folder, root, port));
+  writeFileSync(join(folder, "nginx.conf"), configuration(folder, root, port, tls));
   const server = start(["nginx", "-p", folder, "-c", join(folder, "nginx.conf")], SERVER_CORE);
-  const url = `http://127.0.0.1:${port}`;
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
   for (let tries = 0; tries < 100; tries++) {
-    const up = await fetch(url).then(
+    const up = await fetch(url, { tls: { rejectUnauthorized: false } }).then(
       () => true,
       () => false,
     );
@@ -37,7 +42,7 @@ export async function startNginx(folder: string, port: number): Promise<Nginx> {
   };
 }
 
-const configuration = (folder: string, root: string, port: number): string => `
+const configuration = (folder: string, root: string, port: number, tls?: TlsFiles): string => `
 daemon off;
 master_process off;
 worker_processes 1;
@@ -53,7 +58,8 @@ http {
   gzip_static on;
   default_type application/json;
   server {
-    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${port} ${tls ? "ssl" : ""} backlog=4096;
+    ${tls ? `ssl_certificate ${tls.cert}; ssl_certificate_key ${tls.key};` : ""}
     root ${root};
     auth_basic controller;
     auth_basic_user_file ${folder}/users;

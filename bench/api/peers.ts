@@ -1,7 +1,8 @@
 /** The servers that are measured: Gazetteer with the networks the cases need, and json-server. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Running, SERVER_CORE, start } from "../lib/process.ts";
+import type { TlsFiles } from "./nginx.ts";
 import { AUTHORIZATION } from "./wrk.ts";
 
 export interface Peer extends Running {
@@ -14,15 +15,26 @@ export interface Shape {
   readonly data?: string;
   readonly churn?: "devices" | "hosts";
   readonly perSecond?: number;
+  readonly tls?: TlsFiles;
+  /** Changes of hosts that were made before now, in so many days. */
+  readonly past?: { readonly changes: number; readonly days: number };
+  /** Whether it prints how late its event loop was, on SIGUSR2 (`loop-probe.ts`). */
+  readonly probesLoop?: boolean;
 }
 
 const BUN = process.execPath;
 export const ROOT = join(import.meta.dir, "../..");
 
-/** `root` is this checkout or another one. */
+/** `root` is this checkout or that of another commit, which may have its benchmarks in an earlier folder. */
 export async function startGazetteer(shape: Shape, root = ROOT): Promise<Peer> {
-  const serve = join(root, "bench/api/serve.ts");
-  const running = start([BUN, serve, JSON.stringify({ data: ":memory:", ...shape })], SERVER_CORE);
+  const files = ["bench/api/serve.ts", "bench/http/serve.ts"].map((file) => join(root, file));
+  const serve = files.find((file) => existsSync(file));
+  if (serve === undefined) throw new Error(`${root} has no bench/api/serve.ts`);
+  const preload = shape.probesLoop ? ["--preload", join(import.meta.dir, "../sources/loop-probe.ts")] : [];
+  const running = start(
+    [BUN, ...preload, serve, JSON.stringify({ data: ":memory:", ...shape })],
+    SERVER_CORE,
+  );
   const [, url = ""] = await running.line(/^ready (.*)$/);
   return { ...running, url: `${url}/controller/v1` };
 }
@@ -32,9 +44,15 @@ export async function fetchBytes(
   encoding = "identity",
 ): Promise<{ bytes: Uint8Array; etag: string }> {
   const headers = { Authorization: AUTHORIZATION, "Accept-Encoding": encoding };
-  const response = await fetch(url, { headers, decompress: false });
+  const response = await fetch(url, { headers, decompress: false, tls: { rejectUnauthorized: false } });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") ?? "" };
+}
+
+export async function revisionOf({ url }: Peer): Promise<number> {
+  const response = await fetch(`${url}/topology`, { headers: { Authorization: AUTHORIZATION } });
+  await response.arrayBuffer();
+  return Number(response.headers.get("gazetteer-revision"));
 }
 
 /** json-server with the same data, as a quick alternative. It checks no credentials. */

@@ -1,0 +1,155 @@
+/**
+ * `npm run bench -- cpu --before COMMIT`: processor time per request, per change and per stream event, this code beside an
+ * earlier commit, in at most two minutes. Run it before a change of the hot path is merged.
+ *
+ * `npm run bench -- scans --before COMMIT`: the same for reads that no index serves, among 100,000 hosts.
+ */
+import { connect, type Socket } from "node:net";
+import { checkOut } from "../fairness/checkout.ts";
+import { type Measure, measureBeside } from "./beside.ts";
+import { fetchBytes, type Peer, revisionOf } from "./peers.ts";
+import type { Result } from "./result.ts";
+import { AUTHORIZATION, distinctItems, distinctLookups, type LoadOptions, microsPerRequest } from "./wrk.ts";
+
+/** A case below this in two runs has become slower. */
+const MIN_RATIO = 0.95;
+const SHAPE = { devices: 300, hosts: 12_000 };
+const CONNECTIONS = 16;
+const LOAD_SECONDS = 1;
+const CHANGES_PER_SECOND = 400;
+const STREAMS = 100;
+const CHANGES_MS = 1500;
+
+export interface CpuOptions {
+  readonly folder: string;
+  readonly before: string;
+  readonly rounds: number;
+}
+
+export async function measureCpu({ folder, before, rounds }: CpuOptions): Promise<Result[]> {
+  using earlier = checkOut(before);
+  const common = { name: "cpu", before, earlier, rounds, bar: MIN_RATIO };
+  const requests = await measureBeside({
+    ...common,
+    shape: SHAPE,
+    casesOf: (service) => requestCases(service, folder),
+  });
+  const changes = await measureBeside({
+    ...common,
+    shape: { ...SHAPE, churn: "hosts", perSecond: CHANGES_PER_SECOND },
+    casesOf: async (service) => {
+      service.send("pause\n");
+      return [measureChanges];
+    },
+  });
+  return [...requests, ...changes];
+}
+
+/** A case whose responses are not cached executes more code, which takes longer to compile. */
+const request =
+  (what: string, url: string, options: Partial<LoadOptions> & { warmUpSeconds?: number } = {}): Measure =>
+  async (service, isWarmUp) => {
+    const { seconds = LOAD_SECONDS, warmUpSeconds = seconds, connections = CONNECTIONS, ...others } = options;
+    const duration = isWarmUp ? warmUpSeconds : seconds;
+    return { [what]: await microsPerRequest(service, url, { seconds: duration, connections, ...others }) };
+  };
+
+async function requestCases({ url }: Peer, folder: string): Promise<readonly Measure[]> {
+  const { etag } = await fetchBytes(`${url}/devices`);
+  return [
+    request("topology, 75 bytes", `${url}/topology`),
+    request("300 devices, 148 kB", `${url}/devices`),
+    request("the same, gzip", `${url}/devices`, { headers: { "Accept-Encoding": "gzip" } }),
+    request("the same, 304", `${url}/devices`, { headers: { "If-None-Match": etag } }),
+    request("12,000 hosts, 5 MB", `${url}/hosts`),
+    request("a page of 100 hosts", `${url}/hosts?limit=100`),
+    request("hosts?ip=, each time another", `${url}/hosts`, {
+      distinct: distinctLookups(folder, SHAPE.hosts),
+      warmUpSeconds: 6,
+    }),
+    request("hosts/ID, each time another", `${url}/hosts`, {
+      distinct: distinctItems(folder, SHAPE.hosts),
+      warmUpSeconds: 3,
+    }),
+  ];
+}
+
+/** Measures changes without a stream, then with streams; the difference is the cost of their events. */
+const measureChanges: Measure = async (service) => {
+  service.send("resume\n");
+  const change = await microsPerChange(service);
+  const since = await revisionOf(service);
+  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(service, since)));
+  try {
+    const withStreams = await microsPerChange(service);
+    return { "one change": change, [`one event of ${STREAMS} streams`]: (withStreams - change) / STREAMS };
+  } finally {
+    service.send("pause\n");
+    for (const stream of streams) stream.destroy();
+  }
+};
+
+async function microsPerChange(service: Peer): Promise<number> {
+  const [revision, cpu] = [await revisionOf(service), service.cpuSeconds()];
+  await Bun.sleep(CHANGES_MS);
+  return ((service.cpuSeconds() - cpu) * 1e6) / ((await revisionOf(service)) - revision);
+}
+
+/** Resolves when the first event has arrived. */
+function openStream({ url }: Peer, since: number): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      const target = `${pathname}/hosts?format=events&since=${since}`;
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: bench\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`);
+    });
+    socket.on("error", reject);
+    socket.on("data", () => resolve(socket));
+  });
+}
+
+/** The last commit without the scheduler and the accounting of memory. */
+export const BEFORE_SLICES = "2b32e04";
+const SCANNED_HOSTS = 100_000;
+const SCAN_SECONDS = 2;
+const GZIPS = 12;
+const SCAN_CHANGES_PER_SECOND = 10;
+
+export async function measureScans({ folder, before, rounds }: CpuOptions): Promise<Result[]> {
+  using earlier = checkOut(before);
+  const one = { connections: 1, seconds: SCAN_SECONDS };
+  return measureBeside({
+    name: "scans",
+    before,
+    earlier,
+    rounds,
+    bar: MIN_RATIO,
+    shape: { devices: 1000, hosts: SCANNED_HOSTS, churn: "hosts", perSecond: SCAN_CHANGES_PER_SECOND },
+    casesOf: async (service) => {
+      service.send("pause\n");
+      const { url } = service;
+      const distinct = (parameter: string) => distinctLookups(folder, SCANNED_HOSTS, parameter);
+      return [
+        request("q among 100,000 hosts", `${url}/hosts`, { ...one, distinct: distinct("q") }),
+        request("the first 100 of 100,000 hosts, sorted", `${url}/hosts`, {
+          ...one,
+          distinct: distinct("limit=100&sort=-ipAddresses&ip=10.0.0.0/8,"),
+        }),
+        request("100,000 hosts as CSV", `${url}/hosts?format=csv`, one),
+        gzipAfterChange,
+      ];
+    },
+  });
+}
+
+/** The list is compressed again after a change or two of a hundred thousand hosts. Their cost is counted, too. */
+const gzipAfterChange: Measure = async (service) => {
+  service.send("resume\n");
+  const cpu = service.cpuSeconds();
+  for (let i = 0; i < GZIPS; i++) {
+    await Bun.sleep(1000 / SCAN_CHANGES_PER_SECOND + 20);
+    await fetchBytes(`${service.url}/hosts`, "gzip");
+  }
+  service.send("pause\n");
+  return { "100,000 hosts in gzip after a change": ((service.cpuSeconds() - cpu) * 1e6) / GZIPS };
+};
