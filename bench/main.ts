@@ -21,8 +21,8 @@
  *
  * `npm run bench -- cpu`, `scans`, `compare`, too: beside an earlier commit (--before REVISION).
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPeers } from "../scripts/peers.ts";
@@ -38,6 +38,7 @@ import { measureBodies, measureSmall } from "./api/small.ts";
 import { measureStreams } from "./api/streams.ts";
 import { measureCluster } from "./cluster/cluster.ts";
 import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
+import { keepResults, markdownTables, measuredOn } from "./lib/kept-results.ts";
 import { table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureSources } from "./sources/sources.ts";
@@ -66,58 +67,22 @@ const { quick } = options;
 const rounds = quick ? 1 : 3;
 const seconds = quick ? 1 : 2;
 
-const git = (...args: string[]): string =>
-  Bun.spawnSync(["git", ...args], { cwd: join(import.meta.dir, "..") })
-    .stdout.toString()
-    .trim();
-const machine = {
-  processor: cpus()[0]?.model ?? process.arch,
-  cores: navigator.hardwareConcurrency,
-  runtime: `bun ${Bun.version}`,
-};
-/** The last commit of the code that is measured, and whether it has been changed since. */
-const commit =
-  git("log", "-1", "--format=%h", "--", "src") + (git("status", "--porcelain", "src") && " with changes");
-
-/** The results of each suite, with the commit and the machine that they were measured on. */
-type KeptResults = Readonly<
-  Record<string, { commit: string; machine: typeof machine; results: readonly Result[] }>
->;
-const RESULTS = join(import.meta.dir, "results.json");
-
-/** The kept results, or those that were kept at a commit. */
-function resultsFile(at?: string): KeptResults {
-  const text = at
-    ? git("show", `${at}:bench/results.json`)
-    : existsSync(RESULTS) && readFileSync(RESULTS, "utf8");
-  return text ? JSON.parse(text) : {};
-}
-
-/** All kept results as Markdown, each beside that of an earlier commit. */
-function* markdown(earlier: KeptResults): Generator<string> {
-  for (const [suite, { commit, results }] of Object.entries(resultsFile())) {
-    const before = earlier[suite];
-    yield `\n**${suite}**${before ? `, before: ${before.commit}` : ""}, now: ${commit}\n`;
-    yield `| case | ${before ? "before | " : ""}now | peer | ratio | target | |\n|${"---|".repeat(before ? 7 : 6)}`;
-    for (const result of results) {
-      const same = before?.results.find(({ name, what }) => name === result.name && what === result.what);
-      const cells = [...(before ? [same ? cellsOf(same)[0] : ""] : []), ...cellsOf(result)];
-      yield `| ${[result.what, ...cells].join(" | ")} |`;
-    }
-  }
-}
 if (selected.includes("table")) {
-  for (const line of markdown(options.before ? resultsFile(options.before) : {})) console.log(line);
+  console.log(markdownTables(options.before || undefined));
   process.exit();
 }
-
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
+
+const maxHosts = Number(options.max);
+/** Only the results and charts of whole runs are kept. */
+const isWhole = !quick && maxHosts >= 1_000_000;
+const chart = { folder: isWhole ? join(import.meta.dir, "../docs/images") : tmpdir(), source: measuredOn() };
 
 const words = (text: string): string[] => text.split(",").filter(Boolean);
 
 const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
-  small: () => measureSmall({ folder, rounds, seconds }),
+  small: () => measureSmall({ folder, rounds, seconds, chart }),
   bodies: () => measureBodies({ folder, rounds, seconds }),
   streams: () => measureStreams({ streams: 1000, seconds: quick ? 3 : 15 }),
   large: () =>
@@ -135,12 +100,7 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
       held: quick ? 500 : 2000,
       heldSeconds: quick ? 5 : 30,
     }),
-  growth: () =>
-    measureGrowth({
-      folder,
-      maxHosts: Number(options.max),
-      measuredOn: `Commit ${commit}, ${machine.processor}.`,
-    }),
+  growth: () => measureGrowth({ folder, maxHosts, chart }),
   sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
   cluster: () => measureCluster({ folder, quick }),
   cpu: () => measureCpu({ folder, rounds, before: options.before || "HEAD" }),
@@ -180,10 +140,5 @@ const results = Object.entries(measured).flatMap(([name, each]) =>
 
 const rows = results.map((result) => [result.name, result.what, ...cellsOf(result)]);
 if (rows.length > 0) console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
-/** Suites that did not run keep their previous results. */
-if (!quick) {
-  const kept: Record<string, KeptResults[string]> = { ...resultsFile() };
-  for (const [name, each] of Object.entries(measured))
-    if (!NOT_KEPT.includes(name)) kept[name] = { commit, machine, results: each };
-  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
-}
+if (isWhole)
+  keepResults(Object.fromEntries(Object.entries(measured).filter(([name]) => !NOT_KEPT.includes(name))));

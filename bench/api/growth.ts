@@ -2,12 +2,12 @@
  * `npm run bench -- growth`: how the cost of each operation grows from 10,000 to 1,000,000 hosts (--max HOSTS for a shorter
  * run). Costs are processor time of the service. The exponent is that of the power of the number of hosts that fits best: 0
  * is a cost that does not depend on the size, 1 one that is proportional to it. Load, start and memory are what the hosts
- * add to an empty service. Writes docs/images/growth.svg.
+ * add to an empty service. Draws growth.svg.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { growthChart } from "../lib/chart.ts";
-import { type Peer, ROOT, startGazetteer } from "./peers.ts";
+import { type ChartTarget, growthChart } from "../lib/chart.ts";
+import { type Peer, startGazetteer } from "./peers.ts";
 import type { Result } from "./result.ts";
 import {
   distinctDevices,
@@ -26,8 +26,7 @@ const WARM_UP_SECONDS = 3;
 export interface GrowthOptions {
   readonly folder: string;
   readonly maxHosts: number;
-  /** What the chart names: the commit and the machine. */
-  readonly measuredOn: string;
+  readonly chart: ChartTarget;
 }
 
 const UNITS = {
@@ -46,7 +45,7 @@ const UNITS = {
 type Operation = keyof typeof UNITS;
 type Costs = Readonly<Record<Operation, number>>;
 
-export async function measureGrowth({ folder, maxHosts, measuredOn }: GrowthOptions): Promise<Result[]> {
+export async function measureGrowth({ folder, maxHosts, chart }: GrowthOptions): Promise<Result[]> {
   const sizes = SIZES.filter((size) => size <= maxHosts);
   const empty = await measureStarts(0, 100, folder, async () => ({}));
   const costs: Costs[] = [];
@@ -73,12 +72,12 @@ export async function measureGrowth({ folder, maxHosts, measuredOn }: GrowthOpti
       ),
     ]),
   );
-  const chart = growthChart(
+  const svg = growthChart(
     {
       title: "How the cost of each operation grows with the network",
       subtitle:
         "Cost as a multiple of that at 10,000 hosts, and its exponent. The dashed line is proportional to the hosts.",
-      source: measuredOn,
+      source: chart.source,
     },
     sizes,
     operations.map((name) => ({
@@ -86,7 +85,7 @@ export async function measureGrowth({ folder, maxHosts, measuredOn }: GrowthOpti
       values: costs.map((each) => each[name]),
     })),
   );
-  writeFileSync(join(ROOT, "docs/images/growth.svg"), chart);
+  writeFileSync(join(chart.folder, "growth.svg"), svg);
   return operations.flatMap((name): Result[] => [
     ...sizes.map((hosts, i) => ({
       name: `growth/${name}`,

@@ -1,13 +1,14 @@
 /**
  * Cases a to h: processor time of small and medium bodies, side by side with nginx serving the same bytes, and json-server;
- * two of them with TLS, too. `bodies` are lists of 1 to 64 MB beside nginx: a size at which bodies are made in another way
+ * two of them with TLS, too. Draws requests.svg. `bodies` are lists of 1 to 64 MB beside nginx: a size at which bodies are made in another way
  * must not cost much more than the one before.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificates } from "../../test/support/certificates.ts";
+import { barChart, type ChartTarget } from "../lib/chart.ts";
 import type { Running } from "../lib/process.ts";
-import { median } from "../lib/table.ts";
+import { median, shown } from "../lib/table.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
 import { fetchBytes, type Peer, startGazetteer, startJsonServer } from "./peers.ts";
 import type { Result } from "./result.ts";
@@ -17,6 +18,7 @@ export interface SmallOptions {
   readonly folder: string;
   readonly rounds: number;
   readonly seconds: number;
+  readonly chart: ChartTarget;
 }
 
 interface Case {
@@ -48,7 +50,7 @@ interface Server extends Running {
   readonly url: string;
 }
 
-export async function measureSmall({ folder, rounds, seconds }: SmallOptions): Promise<Result[]> {
+export async function measureSmall({ folder, rounds, seconds, chart }: SmallOptions): Promise<Result[]> {
   const stack: Running[] = [];
   const started = <Each extends Running>(each: Each): Each => {
     stack.push(each);
@@ -116,7 +118,7 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
       isCost: true,
       bar,
     });
-    return [
+    const results: Result[] = [
       ...CASES.map(({ name, what, bar }) =>
         compared(name, what, `${name} gazetteer`, "nginx", `${name} nginx`, bar),
       ),
@@ -158,10 +160,26 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
         max: 120,
       },
     ];
+    writeFileSync(join(chart.folder, "requests.svg"), chartOf(results, chart.source));
+    return results;
   } finally {
     for (const each of stack) await each.stop();
   }
 }
+
+const chartOf = (results: readonly Result[], source: string): string =>
+  barChart(
+    {
+      title: "Processor time of a request beside nginx",
+      subtitle: "Blue: this service. Grey: nginx with the same bytes in a file. Shorter is better.",
+      source,
+    },
+    results.flatMap(({ what, ours, against }) => {
+      const peer = against?.nginx;
+      const words = `${shown(ours)} µs, nginx ${shown(peer ?? 0)} µs`;
+      return peer === undefined ? [] : [{ name: what, ours, peer, words }];
+    }),
+  );
 
 /** Has nginx serve the bodies of the service. Returns them as data for json-server. */
 async function copyBodies(ours: Peer, servers: readonly Nginx[]): Promise<Record<string, unknown>> {
@@ -180,7 +198,11 @@ const BODY_MEGABYTES = [1, 2, 5, 16, 64];
 const HOSTS_PER_MEGABYTE = 2_400;
 const BODY_BAR = 0.75;
 
-export async function measureBodies({ folder, rounds, seconds }: SmallOptions): Promise<Result[]> {
+export async function measureBodies({
+  folder,
+  rounds,
+  seconds,
+}: Omit<SmallOptions, "chart">): Promise<Result[]> {
   const nginx = await startNginx(join(folder, "nginx-bodies"), 18_901);
   const results: Result[] = [];
   try {

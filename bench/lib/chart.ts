@@ -24,6 +24,12 @@ const escaped = (text: string): string =>
 const text = (x: number, y: number, words: string, attributes = ""): string =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escaped(words)}</text>`;
 
+/** Where the charts of a run are written, and the commit and machine that they name. */
+export interface ChartTarget {
+  readonly folder: string;
+  readonly source: string;
+}
+
 export interface Titles {
   readonly title: string;
   /** How to read the chart. */
