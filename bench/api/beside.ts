@@ -51,9 +51,13 @@ export async function measureBeside(options: BesideOptions): Promise<Result[]> {
     await services.before.stop();
     await services.now.stop();
   }
-  // The spread of the rounds shows whether the machine was quiet enough.
-  for (const [what, sides] of samples)
-    process.stderr.write(`${what}: ${before} ${listed(sides.before)}; now ${listed(sides.now)} µs\n`);
+  for (const [what, sides] of samples) {
+    const spread = Math.max(spreadOf(sides.before), spreadOf(sides.now));
+    const remark = spread > MAX_SPREAD ? ": they differ too much, the machine was not quiet" : "";
+    process.stderr.write(
+      `${what}: ${before} ${listed(sides.before)}; now ${listed(sides.now)} µs${remark}\n`,
+    );
+  }
   return [...samples].map(([what, sides]) => ({
     name,
     what,
@@ -65,6 +69,9 @@ export async function measureBeside(options: BesideOptions): Promise<Result[]> {
   }));
 }
 
+/** How much the rounds of one side may differ. Where they differ more, the medians say little. */
+const MAX_SPREAD = 1.2;
+const spreadOf = (values: readonly number[]): number => Math.max(...values) / Math.min(...values);
 const listed = (values: readonly number[]): string => values.map(shown).join(" ");
 
 async function startBoth({ shape, earlier }: BesideOptions): Promise<Readonly<Record<Side, Peer>>> {

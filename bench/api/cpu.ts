@@ -4,12 +4,12 @@
  *
  * `npm run bench -- scans --before COMMIT`: the same for reads that no index serves, among 100,000 hosts.
  */
-import { connect, type Socket } from "node:net";
 import { checkOut } from "../fairness/checkout.ts";
 import { type Measure, measureBeside } from "./beside.ts";
+import { openEventStream } from "./event-stream.ts";
 import { fetchBytes, type Peer, revisionOf } from "./peers.ts";
 import type { Result } from "./result.ts";
-import { AUTHORIZATION, distinctItems, distinctLookups, type LoadOptions, microsPerRequest } from "./wrk.ts";
+import { distinctItems, distinctLookups, type LoadOptions, microsPerRequest } from "./wrk.ts";
 
 /** A case below this in two runs has become slower. */
 const MIN_RATIO = 0.95;
@@ -45,7 +45,6 @@ export async function measureCpu({ folder, before, rounds }: CpuOptions): Promis
   return [...requests, ...changes];
 }
 
-/** A case whose responses are not cached executes more code, which takes longer to compile. */
 const request =
   (what: string, url: string, options: Partial<LoadOptions> & { warmUpSeconds?: number } = {}): Measure =>
   async (service, isWarmUp) => {
@@ -65,6 +64,7 @@ async function requestCases({ url }: Peer, folder: string): Promise<readonly Mea
     request("a page of 100 hosts", `${url}/hosts?limit=100`),
     request("hosts?ip=, each time another", `${url}/hosts`, {
       distinct: distinctLookups(folder, SHAPE.hosts),
+      // The code of a response that is not cached is compiled after some ten thousand requests.
       warmUpSeconds: 6,
     }),
     request("hosts/ID, each time another", `${url}/hosts`, {
@@ -78,8 +78,8 @@ async function requestCases({ url }: Peer, folder: string): Promise<readonly Mea
 const measureChanges: Measure = async (service) => {
   service.send("resume\n");
   const change = await microsPerChange(service);
-  const since = await revisionOf(service);
-  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(service, since)));
+  const target = `hosts?format=events&since=${await revisionOf(service)}`;
+  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openEventStream(service, target)));
   try {
     const withStreams = await microsPerChange(service);
     return { "one change": change, [`one event of ${STREAMS} streams`]: (withStreams - change) / STREAMS };
@@ -93,19 +93,6 @@ async function microsPerChange(service: Peer): Promise<number> {
   const [revision, cpu] = [await revisionOf(service), service.cpuSeconds()];
   await Bun.sleep(CHANGES_MS);
   return ((service.cpuSeconds() - cpu) * 1e6) / ((await revisionOf(service)) - revision);
-}
-
-/** Resolves when the first event has arrived. */
-function openStream({ url }: Peer, since: number): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => {
-      const target = `${pathname}/hosts?format=events&since=${since}`;
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: bench\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`);
-    });
-    socket.on("error", reject);
-    socket.on("data", () => resolve(socket));
-  });
 }
 
 /** The last commit without the scheduler and the accounting of memory. */

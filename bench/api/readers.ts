@@ -3,13 +3,14 @@
  * its event at a client of any of them. The whole service runs as a user starts it.
  */
 import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { cpuOf, type Running, SERVER_CORE, start } from "../lib/process.ts";
 import { median } from "../lib/table.ts";
+import { openEventStream, reportLatencies } from "./event-stream.ts";
 import { fetchBytes, type Peer, ROOT } from "./peers.ts";
 import type { Result } from "./result.ts";
-import { AUTHORIZATION, CREDENTIALS, microsPerRequest } from "./wrk.ts";
+import { CREDENTIALS, microsPerRequest } from "./wrk.ts";
 
 const DEVICES = 300;
 const HOSTS = 10_000;
@@ -97,7 +98,9 @@ async function changeToReaderMs(folder: string): Promise<number> {
     for (let i = 0; i < STREAMS; i++) {
       const own: number[] = [];
       latencies.push(own);
-      sockets.push(openStream(service, (ms) => own.push(ms)));
+      const socket = await openEventStream(service, "devices?format=events");
+      sockets.push(socket);
+      reportLatencies(socket, (ms) => own.push(ms));
     }
     await Bun.sleep(WARM_UP_SECONDS * 1000);
     for (const own of latencies) own.length = 0;
@@ -109,24 +112,4 @@ async function changeToReaderMs(folder: string): Promise<number> {
     for (const socket of sockets) socket.destroy();
     await service.stop();
   }
-}
-
-/** Reports the time from the commit of each change to the arrival of its event. */
-function openStream({ url }: Peer, report: (ms: number) => void): Socket {
-  const { hostname, port, pathname } = new URL(url);
-  const socket = connect(Number(port), hostname, () => {
-    const target = `${pathname}/devices?format=events`;
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: bench\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`);
-  });
-  socket.setEncoding("utf8");
-  let rest = "";
-  socket.on("data", (chunk: string) => {
-    const now = Date.now();
-    const text = rest + chunk;
-    const end = text.lastIndexOf("\n\n");
-    rest = text.slice(end + 2);
-    for (const [, time] of text.slice(0, end + 1).matchAll(/"revision":\d+,"time":(\d+)/g))
-      report(now - Number(time));
-  });
-  return socket;
 }
