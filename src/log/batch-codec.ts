@@ -4,10 +4,12 @@
  * The values before and after are nearly the same text, so both together compress to little more than one of them.
  *
  * The thread that has the entries encodes them, a part at a time; the writer compresses the bytes. Compressed data has
- * zstd's checksum, so that a damaged disk block causes an error and not a wrong value.
+ * zstd's checksum, so that a damaged disk block causes an error and not a wrong value. In a cluster the compressed blocks of a
+ * batch travel as its payload, and every node stores them as they are.
  */
 import { constants, zstdCompressSync } from "node:zlib";
 import { COST, type Paced, Pause } from "../lib/steps.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 
 /** Limits of a part, which is encoded in one step. Its entries are decoded in several steps where they are large. */
@@ -16,6 +18,9 @@ const BYTES_PER_PART = 512 * 1024;
 const COMPRESSION = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
+
+/** Bytes of the length before each block of a payload. */
+const LENGTH_BYTES = 4;
 
 const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
 const encoder = new TextEncoder();
@@ -32,6 +37,16 @@ export function* partsOf(entries: readonly LogEntry[]): Generator<readonly LogEn
     bytes = 0;
   }
   if (from < entries.length) yield entries.slice(from);
+}
+
+/** The parts of a batch. The event loop runs between them. */
+export async function* pacedParts(entries: readonly LogEntry[]): AsyncGenerator<readonly LogEntry[]> {
+  let isFirst = true;
+  for (const part of partsOf(entries)) {
+    if (!isFirst) await yieldToLoop();
+    isFirst = false;
+    yield part;
+  }
 }
 
 /** Returns bytes with a buffer of their own, so that they can be transferred to another thread. */
@@ -68,6 +83,33 @@ function decodeEntry(line: string): LogEntry {
     after: after === "" ? null : after,
     changed: changed === "" ? [] : changed.split(","),
   };
+}
+
+/** Joins compressed blocks to a payload. */
+export function joinBlocks(blocks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const payload = new Uint8Array(blocks.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0));
+  const lengths = new DataView(payload.buffer);
+  let at = 0;
+  for (const block of blocks) {
+    lengths.setUint32(at, block.length);
+    payload.set(block, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + block.length;
+  }
+  return payload;
+}
+
+/** The blocks of a payload. Throws where the last one is incomplete. */
+export function blocksOf(payload: Uint8Array): Uint8Array[] {
+  const blocks: Uint8Array[] = [];
+  const lengths = new DataView(payload.buffer, payload.byteOffset, payload.length);
+  for (let at = 0; at < payload.length; ) {
+    const start = at + LENGTH_BYTES;
+    const end = start + lengths.getUint32(at);
+    if (end > payload.length) throw new Error("a block of a batch is incomplete");
+    blocks.push(payload.subarray(start, end));
+    at = end;
+  }
+  return blocks;
 }
 
 export const compress = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, COMPRESSION);

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ManualClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/logger.ts";
 import { type Paced, withoutPauses } from "../lib/steps.ts";
+import { compress, encodeEntries, joinBlocks, partsOf } from "./batch-codec.ts";
 import { type EmbeddedLog, openEmbeddedLog } from "./embedded.ts";
 import { type Batch, forStoreKinds, type LogEntry, type PageRecord, type Snapshot } from "./log.ts";
 
@@ -309,6 +312,110 @@ describe("history", () => {
       recoveries: spans.recoveries.slice(3),
     });
     await again.close();
+  });
+});
+
+describe("batches that are stored later", () => {
+  const device = (available: boolean) => `{"id":"d","available":${available}}`;
+  const entry = (before: string | null, after: string | null): LogEntry => ({
+    kind: "devices",
+    id: "d",
+    before,
+    after,
+    changed: before && after ? ["available"] : [],
+  });
+  /** One is removed and added again, and one is added twice. */
+  const history: LogEntry[][] = [
+    [entry(null, device(true))],
+    [entry(device(true), device(false))],
+    [entry(device(false), null), set("h", "{}")],
+    [entry(null, device(true)), entry(null, device(true))],
+    [set("h", "{}", "{}")],
+    [entry(device(true), device(false))],
+  ];
+  const batches = history.map((entries, n) => batchOf(n + 1, 1000 * (n + 1), entries));
+
+  async function storeLater(log: EmbeddedLog, from: number, to: number): Promise<void> {
+    for (const batch of batches.slice(from - 1, to)) {
+      const blocks = [...partsOf(batch.entries)].map((part) => compress(encodeEntries(part)));
+      await log.storeLater(batch, joinBlocks(blocks), () => `after ${batch.revision}`);
+    }
+  }
+
+  function openCopy(path: string): { log: EmbeddedLog; clock: ManualClock } {
+    const clock = new ManualClock();
+    return { log: openEmbeddedLog(path, { retry: { clock, logger: silentLogger } }), clock };
+  }
+
+  const readings = (log: EmbeddedLog) => ({
+    all: batchesOf(log.read(0)),
+    some: revisions(log.read(1, 4)),
+    times: batches.map(({ revision }) => log.timeOf(revision)),
+    revisions: [0, 1000, 2500, 4000, 9000].map((time) => log.revisionAt(time)),
+    histogram: log.histogram(0, 8000, 8),
+    newest: log.stats().newest,
+  });
+
+  async function untilStored(log: EmbeddedLog, revision: number): Promise<void> {
+    while (log.newestStored < revision) await Bun.sleep(1);
+  }
+
+  test("are read at once as they are read afterwards, and are written together", async () => {
+    const path = newPath();
+    const { log, clock } = openCopy(path);
+    await log.append(batchOf(1, 1000, history[0]));
+    await storeLater(log, 2, 6);
+    expect(log.newestStored).toBe(1);
+    const early = readings(log);
+    expect(early).toMatchObject({ newest: 6, some: [2, 3, 4] });
+    // One whose addition is something new is not a recovery.
+    expect(early.histogram).toMatchObject({
+      faults: [0, 0, 1, 1, 0, 0, 1, 0],
+      recoveries: [0, 0, 0, 0, 1, 0, 0, 0],
+    });
+    const wal = statSync(`${path}-wal`).size;
+    const reading = withoutPauses(log.read(0));
+    expect(reading.next().value?.revision).toBe(1);
+    await clock.advance(1000);
+    await untilStored(log, 6);
+    // A read that has begun before misses none.
+    expect(Array.from(reading, ({ revision }) => revision)).toEqual([2, 3, 4, 5, 6]);
+    // A transaction for each would have written more: each writes at least five pages of four kilobytes.
+    expect(statSync(`${path}-wal`).size - wal).toBeLessThan(2 * 5 * 4096);
+    expect(readings(log)).toEqual(early);
+    await log.close();
+    const again = openEmbeddedLog(path);
+    expect(readings(again)).toEqual(early);
+    expect(again.position).toBe("after 6");
+    await again.close();
+  });
+
+  test("are written when the log is closed, and before a snapshot that contains them", async () => {
+    const path = newPath();
+    const { log } = openCopy(path);
+    await storeLater(log, 1, 3);
+    await log.writeSnapshot(snapshotOf(3, [record("page")]));
+    using file = new Database(path, { readonly: true });
+    expect(file.query("SELECT max(revision) AS newest FROM batch").get()).toEqual({ newest: 3 });
+    await storeLater(log, 4, 5);
+    await log.close();
+    const again = openEmbeddedLog(path);
+    expect([again.stats().newest, again.position]).toEqual([5, "after 5"]);
+    await again.close();
+  });
+
+  test("leave room for a bounded number of bytes: further ones wait for a write", async () => {
+    const { log } = openCopy(newPath());
+    const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64url");
+    let revision = 0;
+    while (log.hasRoom) {
+      const batch = batchOf(++revision, 1000, [set(`h${revision}`, `"${random}"`)]);
+      await log.storeLater(batch, joinBlocks([compress(encodeEntries(batch.entries))]), () => "");
+    }
+    expect(revision).toBeGreaterThan(5);
+    await log.untilRoom();
+    expect(log.newestStored).toBe(revision);
+    await log.close();
   });
 });
 

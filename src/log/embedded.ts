@@ -9,6 +9,10 @@
  * With `retry`, a batch that cannot be written, because the disk is full or the writer ended, is written again after a pause,
  * until it is stored or the log is closed. Meanwhile sources keep their sessions, their claims wait, and readers see the last
  * revision. The beginning and the end of a failure are logged once each; `stats` reports it, and listeners are called.
+ *
+ * Batches that are durable elsewhere, as those of a cluster's log are, are written later, in groups (`storeLater`): a write costs
+ * much more than a batch. Until then reads find them in memory. Every other write waits for them, so that the file never has a
+ * snapshot or a position without the batches before it.
  */
 import type { Database } from "bun:sqlite";
 import { createBackoff } from "../lib/backoff.ts";
@@ -17,10 +21,9 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { WorkerLostError } from "../lib/request-worker.ts";
 import type { Paced } from "../lib/steps.ts";
-import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { isKind } from "../model/ids.ts";
 import { availabilityEventOf } from "../model/incident.ts";
-import { decodeEntries, decompress, encodeEntries, partsOf } from "./batch-codec.ts";
+import { blocksOf, decodeEntries, decompress, encodeEntries, pacedParts } from "./batch-codec.ts";
 import {
   type Batch,
   type ChangeHistogram,
@@ -36,8 +39,16 @@ import {
   type StoreKind,
   type WriteFailure,
 } from "./log.ts";
-import { IN_MEMORY, type LogFile, type LogFileOptions, openLogFile } from "./log-file.ts";
-import { type BatchCounts, type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
+import { IN_MEMORY, type LogFile, type LogFileOptions, openLogFile, readExtent } from "./log-file.ts";
+import {
+  addFaults,
+  type BatchCounts,
+  type EncodedBatch,
+  LogWriter,
+  lastFaultTotals,
+  type PageBlock,
+  type WriteRequest,
+} from "./writer.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 const PAGES_PER_BLOCK = 16;
@@ -45,6 +56,10 @@ const LOADED_PAGES_PER_BLOCK = 64;
 const ROWS_PER_SLICE = 16;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
+/** Time for which a batch waits for others that are written with it. */
+const GROUP_MS = 200;
+/** Maximum size of the encoded batches that wait. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 interface StoredSnapshot {
   revision: number;
@@ -80,6 +95,17 @@ export interface EmbeddedLogOptions extends LogFileOptions {
   readonly worker?: URL;
 }
 
+/** A batch that is not in the file yet. */
+interface WaitingBatch {
+  readonly batch: Batch;
+  readonly encoded: EncodedBatch;
+  readonly bytes: number;
+  /** Returns the position of the log after the batch. */
+  readonly position: () => string;
+}
+
+const noCounts = (): BatchCounts => ({ changes: 0, down: 0, up: 0, removed: 0, added: 0 });
+
 /** Counts one change of a batch. The internal kinds are not counted, because the interface does not show them. */
 function addToCounts(counts: BatchCounts, entry: LogEntry): void {
   if (!isKind(entry.kind)) return;
@@ -90,6 +116,16 @@ function addToCounts(counts: BatchCounts, entry: LogEntry): void {
   else if (event === "removed") counts.removed++;
   else if (event === "recovered") counts.up++;
   else counts.down++;
+}
+
+async function encodeBatch({ revision, time, entries }: Batch): Promise<EncodedBatch> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const counts = noCounts();
+  for await (const part of pacedParts(entries)) {
+    for (const entry of part) addToCounts(counts, entry);
+    parts.push(encodeEntries(part));
+  }
+  return { revision, time, counts, parts, isCompressed: false };
 }
 
 /** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
@@ -109,6 +145,14 @@ export class EmbeddedLog implements Log {
   #failures = 0;
   #stats: LogStats;
   #nextPageId: number;
+  /** The batches that are not in the file yet, or not known to be, the oldest first. */
+  #waiting: WaitingBatch[] = [];
+  #waitingBytes = 0;
+  /** Aborts when the waiting batches must be written now. */
+  #writeNow = new AbortController();
+  /** Settles when no batch waits, or when the log closes. */
+  #writingLater: Promise<void> | undefined;
+  #writingGroup: Promise<void> | undefined;
 
   constructor(path: string, options: EmbeddedLogOptions) {
     const file = openLogFile(path, options);
@@ -134,18 +178,18 @@ export class EmbeddedLog implements Log {
   }
 
   append(batch: Batch): Promise<void> {
-    return this.store(batch);
+    return this.#untilStored(async () => this.#store([await encodeBatch(batch)]));
   }
 
-  /** Appends a batch and stores `position` in the same transaction (see the getter `position`). */
-  async store(batch: Batch, position?: string): Promise<void> {
-    if (!this.#retry) return this.#store(batch, position);
+  /** Makes attempts to store batches until one succeeds, where this log retries. */
+  async #untilStored(attempt: () => Promise<void>): Promise<void> {
+    if (!this.#retry) return attempt();
     const { clock, logger } = this.#retry;
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     const startedAt = clock.monotonic();
     for (;;) {
       try {
-        await this.#store(batch, position);
+        await attempt();
         break;
       } catch (error) {
         if (!(error instanceof LogError) || this.#closing.signal.aborted) throw error;
@@ -175,22 +219,79 @@ export class EmbeddedLog implements Log {
     for (const listener of this.#failingListeners) listener(isFailing);
   }
 
-  async #store({ revision, time, entries }: Batch, position?: string): Promise<void> {
-    const parts: BatchPart[] = [];
-    const counts: BatchCounts = { changes: 0, down: 0, up: 0, removed: 0, added: 0 };
-    for (const part of partsOf(entries)) {
-      if (parts.length > 0) await yieldToLoop();
-      const before = counts.changes;
-      for (const entry of part) addToCounts(counts, entry);
-      parts.push({ bytes: encodeEntries(part), changes: counts.changes - before });
-    }
+  /** Stores all batches in one transaction, with the position after them (see the getter `position`). */
+  async #store(batches: readonly EncodedBatch[], position?: string): Promise<void> {
     try {
-      const stored = { revision, time, parts, counts, ...(position !== undefined && { position }) };
-      await this.#write({ op: "append", ...stored });
+      await this.#send({ op: "append", batches, ...(position !== undefined && { position }) });
     } catch (error) {
       const wasLost = error instanceof LogError && error.cause instanceof WorkerLostError;
-      if (!wasLost || this.timeOf(revision) === undefined) throw error;
+      const last = batches.at(-1)?.revision ?? 0;
+      if (!wasLost || this.#storedTimeOf(last) === undefined) throw error;
     }
+  }
+
+  /** Whether `storeLater` may be called: not too much waits, and writes do not fail. */
+  get hasRoom(): boolean {
+    return this.#waitingBytes < MAX_WAITING_BYTES && !this.#failure;
+  }
+
+  /** Resolves when the log has room. Rejects with `LogError` when it closes before. */
+  async untilRoom(): Promise<void> {
+    while (!this.hasRoom && !this.#closing.signal.aborted) {
+      this.#writeNow.abort();
+      this.#writingLater ??= this.#writeLater();
+      await this.#writingLater;
+    }
+    if (this.#closing.signal.aborted) throw new LogError("write-failed", "the log is closed");
+  }
+
+  /**
+   * Appends a batch that cannot be lost, because it is stored elsewhere too. Resolves when it can be read; it is written soon,
+   * with others. `payload` has the compressed entries (`batch-codec.ts`), `position` returns the position after the batch.
+   */
+  async storeLater(batch: Batch, payload: Uint8Array, position: () => string): Promise<void> {
+    const { revision, time, entries } = batch;
+    const counts = noCounts();
+    for await (const part of pacedParts(entries)) for (const entry of part) addToCounts(counts, entry);
+    if (this.#closing.signal.aborted) return;
+    // Copies, because the payload is a part of a larger buffer.
+    const parts = blocksOf(payload).map((block) => new Uint8Array(block));
+    const encoded = { revision, time, counts, parts, isCompressed: true };
+    this.#waiting.push({ batch, encoded, bytes: payload.length, position });
+    this.#waitingBytes += payload.length;
+    this.#writingLater ??= this.#writeLater();
+  }
+
+  async #writeLater(): Promise<void> {
+    try {
+      await this.#retry?.clock.sleep(GROUP_MS, this.#writeNow.signal);
+      // What comes while a group is written is the next one.
+      while (this.#waiting.length > 0) await this.#untilStored(() => this.#writeGroup());
+    } catch (error) {
+      // The log is closed. What waits is stored elsewhere too.
+      if (!(error instanceof LogError)) throw error;
+    } finally {
+      this.#writingLater = undefined;
+      this.#writeNow = new AbortController();
+    }
+  }
+
+  /** Writes the batches that wait now, in one transaction. */
+  #writeGroup(): Promise<void> {
+    this.#writingGroup ??= this.#writeWaiting().finally(() => {
+      this.#writingGroup = undefined;
+    });
+    return this.#writingGroup;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const group = [...this.#waiting];
+    await this.#store(
+      group.map(({ encoded }) => encoded),
+      group.at(-1)?.position(),
+    );
+    this.#waiting = this.#waiting.slice(group.length);
+    this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** The position in the stream up to which this copy of a cluster's log is complete, as text; undefined if it is no copy. */
@@ -202,7 +303,14 @@ export class EmbeddedLog implements Log {
     return this.#write({ op: "storePosition", position });
   }
 
+  /** Carries out a request after the batches that wait now are written. */
   async #write(request: WriteRequest): Promise<void> {
+    const last = this.#waiting.at(-1);
+    while (last && this.#waiting.includes(last)) await this.#writeGroup();
+    await this.#send(request);
+  }
+
+  async #send(request: WriteRequest): Promise<void> {
     try {
       await this.#writer.write(request);
     } catch (error) {
@@ -232,7 +340,11 @@ export class EmbeddedLog implements Log {
       }
       if (rows.length === 0) break;
     }
+    // What was not in the file at this moment is among these. When some are written, the array is replaced.
+    const waiting = this.#waiting;
     if (batch) yield batch;
+    for (const { batch: later } of waiting)
+      if (later.revision > last.revision && later.revision <= until) yield later;
   }
 
   snapshotAtOrBefore(revision: number): Snapshot | undefined {
@@ -350,6 +462,8 @@ export class EmbeddedLog implements Log {
   revisionAt(time: number): number | undefined {
     const { oldest, oldestTime } = this.#stats;
     if (time < oldestTime) return undefined;
+    const waiting = this.#waiting.findLast(({ batch }) => batch.time <= time);
+    if (waiting) return waiting.batch.revision;
     const row = this.#db
       .query<{ n: number | null }, [number]>(
         "SELECT revision AS n FROM batch WHERE time <= ? ORDER BY time DESC, revision DESC LIMIT 1",
@@ -359,6 +473,11 @@ export class EmbeddedLog implements Log {
   }
 
   timeOf(revision: number): number | undefined {
+    const waiting = this.#waiting[revision - (this.#waiting[0]?.batch.revision ?? 0)];
+    return waiting?.batch.time ?? this.#storedTimeOf(revision);
+  }
+
+  #storedTimeOf(revision: number): number | undefined {
     const row = this.#db
       .query<{ time: number }, [number]>("SELECT time FROM batch WHERE revision = ? LIMIT 1")
       .get(revision);
@@ -383,6 +502,7 @@ export class EmbeddedLog implements Log {
          FROM bound ORDER BY key`,
       )
       .all({ bounds: JSON.stringify(bounds), oldest: this.#stats.oldest });
+    this.#addWaiting(totals, bounds);
     const differences = (name: "changes" | "faults" | "recoveries") =>
       totals.slice(1).map((total, i) => total[name] - (totals[i]?.[name] ?? 0));
     return {
@@ -392,21 +512,51 @@ export class EmbeddedLog implements Log {
     };
   }
 
+  /** Adds the batches that are not in the file yet to the totals at these times. */
+  #addWaiting(
+    totals: { changes: number; faults: number; recoveries: number }[],
+    bounds: readonly number[],
+  ): void {
+    if (this.#waiting.length === 0) return;
+    const stored = readExtent(this.#db).newest;
+    let last = lastFaultTotals(this.#db);
+    for (const { batch, encoded } of this.#waiting) {
+      if (batch.revision <= stored) continue;
+      const { faults, recoveries } = last;
+      last = addFaults(last, encoded.counts);
+      for (const [i, total] of totals.entries()) {
+        if (batch.time >= (bounds[i] ?? 0)) continue;
+        total.changes += encoded.counts.changes;
+        total.faults += last.faults - faults;
+        total.recoveries += last.recoveries - recoveries;
+      }
+    }
+  }
+
   prune(keepSince: number, maxBytes: number): Promise<void> {
     return this.#write({ op: "prune", keepSince, maxBytes });
   }
 
+  /** Newest revision in the file. */
+  get newestStored(): number {
+    return this.#stats.newest;
+  }
+
   stats(): LogStats {
-    if (this.#failures === 0) return this.#stats;
+    const newest = this.#waiting.at(-1)?.batch.revision;
+    if (this.#failures === 0 && newest === undefined) return this.#stats;
     return {
       ...this.#stats,
-      writeFailures: this.#failures,
+      ...(newest !== undefined && { newest }),
+      ...(this.#failures > 0 && { writeFailures: this.#failures }),
       ...(this.#failure && { writeFailure: this.#failure }),
     };
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#writeNow.abort();
+    await this.#writingLater;
     if (this.#failure) this.#announce(false);
     // This connection closes first, so that the writer's thread writes the WAL to the file: the last one to close does that.
     this.#db.close();

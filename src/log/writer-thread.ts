@@ -60,6 +60,10 @@ export class WriterThread {
 }
 
 function buffersOf(request: WriteRequest): ArrayBuffer[] {
-  if (request.op === "append") return request.parts.map(({ bytes }) => bytes.buffer);
+  // The parts of a compressed batch are copied, because its log needs them again where the write fails.
+  if (request.op === "append")
+    return request.batches.flatMap(({ parts, isCompressed }) =>
+      isCompressed ? [] : parts.map((bytes) => bytes.buffer),
+    );
   return request.op === "storePages" ? [request.block.bytes.buffer] : [];
 }

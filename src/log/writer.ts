@@ -2,7 +2,7 @@
  * The write operations of the embedded log, on a connection of its own: batches, snapshots, pruning. It runs in a worker
  * (`writer-worker.ts`), where a slow disk delays only the writer. A log in memory runs it in the main thread.
  *
- * Callers pass encoded bytes; the writer compresses them. Every operation is one transaction, or several that each leave
+ * Callers pass encoded bytes; the writer compresses them, unless they are compressed already. Every operation is one transaction, or several that each leave
  * the log complete, so that a crash between two of them loses nothing.
  */
 import type { Database } from "bun:sqlite";
@@ -29,12 +29,42 @@ export interface BatchCounts {
   added: number;
 }
 
-/** One part of a batch, whose entries are encoded. */
-export interface BatchPart {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Number of changes, without internal records. */
-  readonly changes: number;
+/** A batch whose entries are encoded. */
+export interface EncodedBatch {
+  readonly revision: number;
+  readonly time: number;
+  readonly counts: BatchCounts;
+  /** The parts of the batch; compressed where `isCompressed`. */
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+  readonly isCompressed: boolean;
 }
+
+/** The sums over all batches up to a revision, for the histogram. */
+export interface FaultTotals {
+  readonly faults: number;
+  readonly recoveries: number;
+  /** Devices and links that were removed and not added again. */
+  readonly removed: number;
+}
+
+/** The totals after a batch. An addition is a recovery while more were removed than added again. */
+export function addFaults(totals: FaultTotals, { down, up, removed, added }: BatchCounts): FaultTotals {
+  const stillRemoved = totals.removed + removed;
+  const returned = Math.min(added, stillRemoved);
+  return {
+    faults: totals.faults + down + removed,
+    recoveries: totals.recoveries + up + returned,
+    removed: stillRemoved - returned,
+  };
+}
+
+/** The totals after the last batch in the file. */
+export const lastFaultTotals = (db: Database): FaultTotals =>
+  db
+    .query<FaultTotals, []>(
+      "SELECT faults, recoveries, removed FROM fault_total ORDER BY revision DESC LIMIT 1",
+    )
+    .get() ?? { faults: 0, recoveries: 0, removed: 0 };
 
 /** A block of encoded pages, which lie one after the other in one buffer. */
 export interface PageBlock {
@@ -55,14 +85,7 @@ export interface SnapshotRow {
 }
 
 export type WriteRequest =
-  | {
-      readonly op: "append";
-      readonly revision: number;
-      readonly time: number;
-      readonly parts: readonly BatchPart[];
-      readonly counts: BatchCounts;
-      readonly position?: string;
-    }
+  | { readonly op: "append"; readonly batches: readonly EncodedBatch[]; readonly position?: string }
   | { readonly op: "storePosition"; readonly position: string }
   | { readonly op: "storePages"; readonly block: PageBlock }
   | { readonly op: "storeSnapshot"; readonly row: SnapshotRow; readonly position?: string }
@@ -101,7 +124,8 @@ export class LogWriter {
     }
   }
 
-  #append({ revision, time, parts, counts, position }: AppendRequest): void {
+  /** Stores all batches, or none of them. */
+  #append({ batches, position }: AppendRequest): void {
     const insert = this.#db.query(
       "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -109,37 +133,32 @@ export class LogWriter {
       `INSERT INTO running_total (revision, changes)
        SELECT ?, changes + ? FROM running_total ORDER BY revision DESC LIMIT 1`,
     );
-    const rows = parts.map(({ bytes, changes }) => ({ data: compress(bytes), changes }));
+    const rows = batches.map(({ parts, isCompressed }) => (isCompressed ? parts : parts.map(compress)));
+    let { bytes } = this.#stats;
     this.#db.transaction(() => {
-      addToTotal.run(revision, counts.changes);
-      this.#addFaults(revision, counts);
-      for (const [part, { data, changes }] of rows.entries()) {
-        insert.run(revision, part, time, changes, data.length, data);
+      for (const [i, { revision, time, counts }] of batches.entries()) {
+        addToTotal.run(revision, counts.changes);
+        this.#addFaults(revision, counts);
+        for (const [part, data] of (rows[i] ?? []).entries()) {
+          // The first part counts the changes of all.
+          insert.run(revision, part, time, part === 0 ? counts.changes : 0, data.length, data);
+          bytes += data.length;
+        }
       }
       if (position !== undefined) storePosition(this.#db, position);
     })();
-    const bytes = rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes);
-    this.#update({ newest: revision, bytes });
+    this.#update({ newest: batches.at(-1)?.revision ?? this.#stats.newest, bytes });
   }
 
   /** A batch without faults and recoveries has no row in `fault_total`: the one before it applies. */
-  #addFaults(revision: number, { down, up, removed, added }: BatchCounts): void {
-    const last = this.#db
-      .query<{ faults: number; recoveries: number; removed: number }, []>(
-        "SELECT faults, recoveries, removed FROM fault_total ORDER BY revision DESC LIMIT 1",
-      )
-      .get();
-    const stillRemoved = (last?.removed ?? 0) + removed;
-    const returned = Math.min(added, stillRemoved);
-    if (down + up + removed + returned === 0) return;
+  #addFaults(revision: number, counts: BatchCounts): void {
+    if (counts.down + counts.up + counts.removed + counts.added === 0) return;
+    const last = lastFaultTotals(this.#db);
+    const { faults, recoveries, removed } = addFaults(last, counts);
+    if (faults === last.faults && recoveries === last.recoveries) return;
     this.#db
       .query("INSERT INTO fault_total (revision, faults, recoveries, removed) VALUES (?, ?, ?, ?)")
-      .run(
-        revision,
-        (last?.faults ?? 0) + down + removed,
-        (last?.recoveries ?? 0) + up + returned,
-        stillRemoved - returned,
-      );
+      .run(revision, faults, recoveries, removed);
   }
 
   #storePages({ bytes, pages, isCompressed }: PageBlock): void {

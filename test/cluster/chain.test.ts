@@ -36,7 +36,8 @@ async function diverge(path: string, position: StreamPosition, node: LogNode): P
   const links = [...position.links, { sequence, signature: "replaced" }];
   const { newest } = local.stats();
   const batch = { revision: newest + 1, time: Date.now(), entries: [otherEntry(node)] };
-  await local.store(batch, encodePosition({ ...position, sequence, links }));
+  await local.append(batch);
+  await local.storePosition(encodePosition({ ...position, sequence, links }));
   await local.close();
 }
 

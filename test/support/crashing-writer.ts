@@ -7,7 +7,7 @@ const CRASH_AFTER_WRITE = 2;
 
 const write = LogWriter.prototype.write;
 LogWriter.prototype.write = async function (this: LogWriter, request: WriteRequest): Promise<void> {
-  const time = request.op === "append" ? request.time : undefined;
+  const time = request.op === "append" ? request.batches.at(-1)?.time : undefined;
   if (time !== CRASH_BEFORE_WRITE) await write.call(this, request);
   if (time === CRASH_BEFORE_WRITE || time === CRASH_AFTER_WRITE) {
     setImmediate(() => {

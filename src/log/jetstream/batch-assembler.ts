@@ -12,6 +12,7 @@ import {
   type EncodedMessage,
   FORMAT,
   isSigned,
+  joinPayload,
   readMessage,
   type StreamMessage,
   signatureIn,
@@ -33,7 +34,7 @@ export type Accepted =
   | { readonly type: "unusable"; readonly error: StreamError }
   /** The writer of the message has applied other messages than this node. It is ignored if this node has not diverged. */
   | { readonly type: "unlinked" }
-  | { readonly type: "batch"; readonly batch: Batch; readonly node: string }
+  | { readonly type: "batch"; readonly batch: Batch; readonly payload: Uint8Array; readonly node: string }
   | { readonly type: "turn"; readonly node: string }
   | { readonly type: "takeover"; readonly source: string; readonly node: string };
 
@@ -43,9 +44,9 @@ export class BatchAssembler {
   readonly #log: LogIdentity;
   #revision: number;
   /** The last accepted messages, the oldest first; a batch counts with its last part. Never empty. */
-  #links: readonly ChainLink[];
+  #links: ChainLink[];
   /** The last ignored messages. If NATS replaces one of them, this node has missed the replacement. */
-  #ignored: readonly ChainLink[];
+  #ignored: ChainLink[];
   /** Sequence of the last message that was accepted or ignored. Parts of an incomplete batch are neither yet. */
   #decidedTo: number;
   /** The node that runs each source, according to the takeovers so far. */
@@ -74,8 +75,8 @@ export class BatchAssembler {
     return {
       revision: this.#revision,
       sequence: this.#decidedTo,
-      links: [...this.#links],
-      ignored: [...this.#ignored],
+      links: this.#links,
+      ignored: this.#ignored,
       holders: Object.fromEntries(this.holders),
     };
   }
@@ -154,11 +155,12 @@ export class BatchAssembler {
       return unusable("gap", `revision ${part.revision} follows revision ${this.#revision} of this node`);
     if (part.revision <= this.#revision) return this.#rejectParts();
     try {
-      const data = part.parts === 1 ? part.data : Buffer.concat(this.#parts.map((each) => each.part.data));
-      const entries = await decodePayload(data);
+      const { revision, time, node } = part;
+      const payload = joinPayload(this.#parts.map((each) => each.part));
+      const entries = await decodePayload(payload);
       this.#parts = [];
-      this.#acceptBatch(part.revision, link);
-      return { type: "batch", batch: { revision: part.revision, time: part.time, entries }, node: part.node };
+      this.#acceptBatch(revision, link);
+      return { type: "batch", batch: { revision, time, entries }, payload, node };
     } catch {
       return this.#rejectParts();
     }

@@ -19,6 +19,9 @@ import { decodePosition, firstPosition } from "./position.ts";
 const created = "2026-01-01T00:00:00Z";
 const retry = { clock: systemClock, logger: silentLogger };
 const canLoad = async () => true;
+const CRASHING_WRITER = new URL("../../../test/support/crashing-writer.ts", import.meta.url);
+/** As `crashing-writer.ts` has it. */
+const CRASH_BEFORE_WRITE = 1;
 const unused = (): never => {
   throw new NatsError("unreachable", "not used in this test");
 };
@@ -71,17 +74,11 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
 
 test("the place of a batch is not stored before the batch, also when the log is closed meanwhile", async () => {
   const path = join(temporaryFolder(), "copy.sqlite");
-  const local = openEmbeddedLog(path, { retry });
-  const store = local.store.bind(local);
-  const [storing, isClosed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  local.store = async (...batch) => {
-    storing.resolve();
-    await isClosed.promise;
-    return store(...batch);
-  };
+  const local = openEmbeddedLog(path, { retry, worker: CRASHING_WRITER });
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
-  const encoded = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", "base", 1 << 20);
+  const time = CRASH_BEFORE_WRITE;
+  const encoded = await encodeBatch({ revision: 1, time, entries }, writer, "batch", "base", 1 << 20);
   const log = new JetStreamLog({
     local,
     stream: streamOf(encoded.map(({ headers, data }) => ({ sequence: 2, headers, data }))),
@@ -90,11 +87,12 @@ test("the place of a batch is not stored before the batch, also when the log is 
     position,
     ...retry,
   });
-  log.onArrival(() => void log.take().catch(() => {}));
+  const taken = Promise.withResolvers<unknown>();
+  log.onArrival(() => void log.take().then(taken.resolve));
   log.start();
-  await storing.promise;
+  await taken.promise;
+  expect(log.position.sequence).toBe(2);
   await log.close();
-  isClosed.resolve();
   const copy = openEmbeddedLog(path, { retry });
   expect([copy.stats().newest, decodePosition(copy.position)]).toEqual([0, undefined]);
   await copy.close();
@@ -212,11 +210,25 @@ test("a node that cannot write its copy says so at the first failed write, and i
   const local = openEmbeddedLog(":memory:", { retry: { clock, logger: silentLogger } });
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
-  const [batch] = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", "base", 1 << 20);
-  if (!batch) throw new Error("no message");
+  const time = clock.now() - 5_000;
+  const messageOf = async (revision: number, previous: string) => {
+    const batch = { revision, time, entries };
+    const [message] = await encodeBatch(batch, writer, `batch ${revision}`, previous, 1 << 20);
+    if (!message) throw new Error("no message");
+    return message;
+  };
+  const first = await messageOf(1, "base");
+  const second = asMessage(await messageOf(2, first.signature), 3);
   using write = spyOn(LogWriter.prototype, "write");
   write.mockRejectedValueOnce(new Error("the disk is full"));
-  const stream = streamOf([asMessage(batch, 2)]);
+  const stream = streamOf([asMessage(first, 2), second]);
+  const isFailing = Promise.withResolvers<void>();
+  stream.follow = async function* (_, signal) {
+    yield asMessage(first, 2);
+    await isFailing.promise;
+    yield second;
+    await aborted(signal);
+  };
   const log = new JetStreamLog({
     local,
     stream,
@@ -228,19 +240,23 @@ test("a node that cannot write its copy says so at the first failed write, and i
   });
   const stale: boolean[] = [];
   log.health.onStale(() => stale.push(log.health.staleSince !== undefined));
-  const taken = Promise.withResolvers<void>();
-  log.onArrival(() => void log.take().then(() => taken.resolve()));
+  const taken: number[] = [];
+  log.onArrival(() => void log.take().then((batch) => batch && taken.push(batch.revision)));
   log.start();
-  while (!log.health.trouble) await Bun.sleep(0);
+  while (taken.length === 0) await Bun.sleep(0);
+  while (!log.health.trouble) await clock.advance(10);
   expect(log.health.trouble).toMatchObject({
     condition: "disk",
     message: "this node cannot write its copy of the log: the log could not be written: the disk is full",
   });
-  expect(log.health.staleSince).toBe(clock.now());
-  // What is not stored is not applied.
-  expect(log.lag).toBe(1);
+  // The time of the last revision that it shows.
+  expect(log.health.staleSince).toBe(time);
+  // Nothing more is applied.
+  isFailing.resolve();
+  while (log.lag === 0) await Bun.sleep(0);
+  expect([log.lag, taken]).toEqual([1, [1]]);
   await clock.advance(5_000);
-  await taken.promise;
+  while (taken.length === 1) await Bun.sleep(0);
   expect(log.health.trouble).toBeUndefined();
   expect(log.lag).toBe(0);
   expect(stale).toEqual([true, false]);

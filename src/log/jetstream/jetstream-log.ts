@@ -3,8 +3,8 @@
  *
  * The stream decides order and durability. A batch is published with an expected sequence, that of the last message which
  * this node has applied. When another node was first, the append rejects with `overtaken`, and the committer takes the
- * foreign batches and computes again. A batch is stored in the copy once the stream has it. So a crash at any moment loses
- * nothing: batches that the copy lacks are read from the stream again.
+ * foreign batches and computes again. A batch is stored in the copy once the stream has it, later and together with others. So a
+ * crash at any moment loses nothing: batches that the copy lacks are read from the stream again.
  *
  * Every attempt to publish a batch has the same message id, and this node follows the stream at the same time. The messages
  * that arrive show whether an attempt without an answer was stored.
@@ -30,6 +30,7 @@ import {
   encodeBatch,
   encodeTakeover,
   encodeTurn,
+  joinPayload,
   type MessageWriter,
   type StreamMessage,
 } from "./messages.ts";
@@ -90,7 +91,7 @@ export class JetStreamLog implements Log, ForeignBatches {
   /** Sequence of the last message that is applied, or collected as a part of an incomplete batch. */
   #sequence: number;
   #overtakenAppends = 0;
-  /** Whether `#sequence` is the sequence of a batch that the copy may not have stored yet. */
+  /** Whether `#sequence` is the sequence of a message that is being read, or of a batch that the copy does not have yet. */
   #isStoring = false;
   /** The current attempt to follow the stream. Aborting it begins another one. */
   #following = new AbortController();
@@ -264,6 +265,7 @@ export class JetStreamLog implements Log, ForeignBatches {
 
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
+    if (!this.#local.hasRoom) await this.#local.untilRoom();
     await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
     await this.#checkClock(batch, source);
     const expected = this.#sequence;
@@ -278,7 +280,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     this.#turns.onAppended(this.node);
     this.#arrivals.drop(this.#sequence);
     this.#monitor.onArrival();
-    await this.#store(batch);
+    await this.#store(batch, joinPayload(messages));
   }
 
   /** Rejects at once while the clock is wrong, so that the committer goes on with the batches of other nodes meanwhile. */
@@ -293,11 +295,20 @@ export class JetStreamLog implements Log, ForeignBatches {
     if (guard?.isAhead(time) && time > (this.#local.timeOf(revision - 1) ?? 0)) throw await this.#overtaken();
   }
 
-  async #store(batch: Batch): Promise<void> {
+  /** Stores a batch that the stream has, with the position after it, in the copy. */
+  async #store(batch: Batch, payload: Uint8Array): Promise<void> {
+    const { position } = this;
     this.#isStoring = true;
-    await this.#local.store(batch, this.#isCopyUsable ? encodePosition(this.position) : COPY_TO_MOVE_AWAY);
+    await this.#local.storeLater(batch, payload, () =>
+      this.#isCopyUsable ? encodePosition(position) : COPY_TO_MOVE_AWAY,
+    );
     this.#isStoring = false;
     this.#arrivals.wake();
+  }
+
+  /** Newest revision in the file of the copy. Other nodes rely on it when the stream is gone. */
+  get newestStored(): number {
+    return this.#local.newestStored;
   }
 
   /**
@@ -346,6 +357,7 @@ export class JetStreamLog implements Log, ForeignBatches {
 
   async take(): Promise<Batch | undefined> {
     for (;;) {
+      if (!this.#local.hasRoom) await this.#local.untilRoom();
       const message = this.blocked.aborted ? undefined : this.#arrivals.shift();
       if (!message) return undefined;
       const sequence = this.#sequence;
@@ -363,7 +375,7 @@ export class JetStreamLog implements Log, ForeignBatches {
       if (accepted?.type === "turn") this.#turns.onWanted(accepted.node);
       if (accepted?.type === "batch") {
         this.#turns.onAppended(accepted.node);
-        await this.#store(accepted.batch);
+        await this.#store(accepted.batch, accepted.payload);
       }
       this.#isStoring = false;
       this.#arrivals.wake();

@@ -14,7 +14,7 @@ import type { MsgHdrs } from "@nats-io/transport-node";
 import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import { isOtherSequence, jetStreamCode, type NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { asStreamError, checkConnected } from "./as-stream-error.ts";
-import type { EncodedMessage, StreamMessage } from "./messages.ts";
+import type { EncodedMessage, MessageHeaders, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
 
 /** Time in which NATS recognises a message id again. It is longer than the attempts to publish a batch take. */
@@ -287,9 +287,10 @@ const isConsumerGone = (error: unknown): boolean =>
   (error instanceof JetStreamError && "code" in error && error.code === CONSUMER_DELETED);
 
 /** Reads headers; undefined where the client throws at a name that only other clients write. Such a message is foreign. */
-function readHeaders(read: () => MsgHdrs | undefined): MsgHdrs | undefined {
+function readHeaders(read: () => MsgHdrs | undefined): MessageHeaders | undefined {
   try {
-    return read();
+    const headers = read();
+    return headers && new Map(Array.from(headers, ([name, [value = ""]]) => [name, value]));
   } catch {
     return undefined;
   }

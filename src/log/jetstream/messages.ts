@@ -20,15 +20,14 @@
  * a message of a newer version as one of its log, and stops there instead of misreading it.
  *
  * Headers describe a message. The payload of a batch consists of the compressed blocks of entries that the embedded log
- * stores, each preceded by its length.
+ * stores (`batch-codec.ts`).
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { isSignatureOf, signatureOf } from "../../cluster/nats/signed.ts";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
-import { compress, decodeEntries, encodeEntries, partsOf } from "../batch-codec.ts";
+import { blocksOf, compress, decodeEntries, encodeEntries, joinBlocks, pacedParts } from "../batch-codec.ts";
 import type { Batch, LogEntry } from "../log.ts";
 
-const LENGTH_BYTES = 4;
 /** Maximum messages between the last one that a node knows and its turn request. An older turn request is treated as a replay. */
 const MAX_TURN_DELAY = 1_000;
 
@@ -66,10 +65,16 @@ export interface MessageWriter {
   readonly node: string;
 }
 
+/** The headers of a message. Those of the client, which search all names for each value, are read into a map once. */
+export interface MessageHeaders {
+  get(name: string): string | undefined;
+  keys(): Iterable<string>;
+}
+
 /** A message as it arrives. */
 export interface StreamMessage {
   readonly sequence: number;
-  readonly headers: MsgHdrs | undefined;
+  readonly headers: MessageHeaders | undefined;
   readonly data: Uint8Array;
 }
 
@@ -122,14 +127,8 @@ export async function encodeBatch(
   maxBytes: number,
 ): Promise<EncodedMessage[]> {
   const blocks: Uint8Array[] = [];
-  for (const part of partsOf(entries)) {
-    if (blocks.length > 0) await yieldToLoop();
-    const block = compress(encodeEntries(part));
-    const length = new Uint8Array(LENGTH_BYTES);
-    new DataView(length.buffer).setUint32(0, block.length);
-    blocks.push(length, block);
-  }
-  const payload = Buffer.concat(blocks);
+  for await (const part of pacedParts(entries)) blocks.push(compress(encodeEntries(part)));
+  const payload = joinBlocks(blocks);
   const parts = Math.max(1, Math.ceil(payload.length / maxBytes));
   const messages: EncodedMessage[] = [];
   for (let part = 0; part < parts; part++) {
@@ -194,15 +193,19 @@ export function encodeSigned(
 }
 
 /** The signed parts of a message: all headers with our prefix, including those that this version does not know, and the data. */
-function signedParts(headers: MsgHdrs, data: Uint8Array): (string | Uint8Array)[] {
-  const names = headers.keys().filter((name) => name.startsWith(PREFIX) && name !== SIGNATURE);
-  return [...names.sort().flatMap((name) => [name, headers.get(name)]), data];
+function signedParts(headers: MessageHeaders, data: Uint8Array): (string | Uint8Array)[] {
+  const names: string[] = [];
+  for (const name of headers.keys()) if (name.startsWith(PREFIX) && name !== SIGNATURE) names.push(name);
+  const parts: (string | Uint8Array)[] = [];
+  for (const name of names.sort()) parts.push(name, headers.get(name) ?? "");
+  parts.push(data);
+  return parts;
 }
 
 /** Whether a node has signed the message, with the key of the log. */
 export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boolean {
   if (!headers) return false;
-  const given = Buffer.from(headers.get(SIGNATURE), "base64url");
+  const given = Buffer.from(headers.get(SIGNATURE) ?? "", "base64url");
   return isSignatureOf(key, signedParts(headers, data), given);
 }
 
@@ -238,18 +241,16 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
   return { type: "part", log, node, batch, revision, time, part, parts, previous, data };
 }
 
+/** The complete payload of a batch with these messages. */
+export const joinPayload = (messages: readonly { readonly data: Uint8Array }[]): Uint8Array =>
+  messages.length === 1 && messages[0] ? messages[0].data : Buffer.concat(messages.map(({ data }) => data));
+
 /** Decodes all entries of a complete payload. Rejects when it is malformed. */
 export async function decodePayload(payload: Uint8Array): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
-  const lengths = new DataView(payload.buffer, payload.byteOffset, payload.length);
-  for (let at = 0; at < payload.length; ) {
-    const start = at + LENGTH_BYTES;
-    const end = start + lengths.getUint32(at);
-    if (end > payload.length) throw new Error("a block of a batch is incomplete");
-    for (const pause of decodeEntries(payload.subarray(start, end), entries))
-      if (pause === undefined) await yieldToLoop();
-    await yieldToLoop();
-    at = end;
+  for (const [i, block] of blocksOf(payload).entries()) {
+    if (i > 0) await yieldToLoop();
+    for (const pause of decodeEntries(block, entries)) if (pause === undefined) await yieldToLoop();
   }
   return entries;
 }

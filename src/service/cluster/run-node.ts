@@ -67,7 +67,7 @@ export async function runClusterNode(
       nodeName,
       url,
       version: VERSION,
-      revision: view.revision,
+      revision: log.newestStored,
       sequence: log.sequence,
       sources: sources.names,
       held: held(),

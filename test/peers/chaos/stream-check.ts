@@ -114,7 +114,7 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
 
 /** A writer that was not where it thought shows itself by a message that the nodes ignore. */
 const headersOf = ({ headers }: StreamMessage): string =>
-  [...(headers ?? [])].map(([name, values]) => `${name}=${values}`).join(" ");
+  [...(headers?.keys() ?? [])].map((name) => `${name}=${headers?.get(name)}`).join(" ");
 
 /** Whose change an entry is, where the entry shows it. */
 function sourcesOf({ kind, id, before, after, changed }: LogEntry): ChurnedSource[] {
