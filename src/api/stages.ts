@@ -165,7 +165,7 @@ export class RequestHandler implements Handler {
     this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
-    this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, options.clock, HEARTBEAT_MS);
     this.#memory = new MemoryBudget(limits);
     this.#reads = new ReadHandler({
       context,
@@ -208,7 +208,7 @@ export class RequestHandler implements Handler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, accessLog } = this.#options;
     const shedding = this.#loadShedder.run(clock, signal);
-    await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
+    await Promise.all([this.#streams.runHeartbeat(signal), shedding, accessLog?.run(signal)]);
   }
 
   /** The counts to which the listener adds its handshakes. */

@@ -4,6 +4,8 @@ import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { SseHub } from "../../src/api/stream/sse-hub.ts";
+import type { BodySource } from "../../src/http1/body-source.ts";
+import { type Clock, ManualClock } from "../../src/lib/clock.ts";
 import { uncountedMemory } from "../../src/lib/memory-budget.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import { yieldToLoop } from "../../src/lib/yield-to-loop.ts";
@@ -113,15 +115,14 @@ test("streams around the same device share the neighbourhood and its comparison"
   });
 });
 
-test("a change wakes at most 256 streams in one turn of the event loop", async () => {
-  await using h = await openHarness();
-  const limits = { streamsPerUser: 10_000, connections: 10_000, requestsPerSecond: 0 };
-  const hub = new SseHub(h.history, h.scheduler, limits, 15_000);
-  const { view, history } = h;
+const openHub = ({ history, scheduler }: Harness, clock: Clock): SseHub =>
+  new SseHub(history, scheduler, { streamsPerUser: 10_000 }, clock, 15_000);
+
+/** Streams that have received everything. `onWoken` is called with each that is woken. */
+function openStreams({ view, history }: Harness, hub: SseHub, length: number, onWoken: OnWoken) {
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
   const query = throwIfFault(parseQuery([], parameterSet([]), { pageLimit: 1, acceptsNames: true }));
-  let woken = 0;
-  const streams = Array.from({ length: 600 }, () => {
+  return Array.from({ length }, () => {
     const cursor = runToEnd(createChangeCursor(context, "devices", query, 0, hub.chunks));
     const stream = hub.openStream({
       user: "ann",
@@ -130,11 +131,54 @@ test("a change wakes at most 256 streams in one turn of the event loop", async (
       firstRecord: "",
       memory: uncountedMemory(),
     });
-    stream.open(() => {
-      woken++;
-    });
+    stream.open(() => onWoken(stream));
     while (stream.next() !== "wait");
     return stream;
+  });
+}
+type OnWoken = (stream: BodySource) => void;
+
+test("after a round the hub rests for half the time that it took, and streams get what came meanwhile in one chunk", async () => {
+  await using h = await openHarness();
+  const clock = new ManualClock();
+  let [busyMs, woken] = [0, 0];
+  const chunks: string[] = [];
+  const hub = openHub(h, {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic() + busyMs,
+    sleep: (ms) => clock.sleep(ms),
+  });
+  const streams = openStreams(h, hub, 10, (stream) => {
+    woken++;
+    busyMs++;
+    for (let chunk = stream.next(); typeof chunk !== "string"; chunk = stream.next())
+      chunks.push(Buffer.from(chunk).toString());
+  });
+  await h.apply([setDevice(1)]);
+  await until(() => woken === 10, { what: "the first round" });
+  for (const id of [2, 3]) await h.apply([setDevice(id)]);
+  await until(() => clock.sleeping === 1, { what: "the rest" });
+  await clock.advance(4);
+  expect(woken).toBe(10);
+  await clock.advance(1);
+  await until(() => woken === 20, { what: "the second round" });
+  expect(chunks.map((text) => text.match(/^event: added$/gm)?.length)).toEqual([
+    ...streams.map(() => 1),
+    ...streams.map(() => 2),
+  ]);
+  // After the rest there is no other one until streams have been woken.
+  await clock.advance(10);
+  await h.apply([setDevice(4)]);
+  await until(() => woken === 30, { what: "the third round" });
+  for (const stream of streams) stream.close();
+});
+
+test("a change wakes at most 256 streams in one turn of the event loop", async () => {
+  await using h = await openHarness();
+  const hub = openHub(h, h.clock);
+  let woken = 0;
+  const streams = openStreams(h, hub, 600, () => {
+    woken++;
   });
   await h.apply([setDevice(1)]);
   let most = 0;

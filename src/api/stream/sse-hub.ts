@@ -1,7 +1,11 @@
 /**
  * All open event streams: opens them within the limits, wakes them after each change, sends heartbeats, and closes them
- * when their credentials change or the service stops. Thousands of streams are woken in slices, one in each turn of the
- * event loop.
+ * when their credentials change or the service stops.
+ *
+ * Streams are woken in rounds. Thousands of streams take several turns of the event loop, a slice in each. After a round the hub
+ * rests for half the time that the round took, and a stream gets all changes that came meanwhile in one write, because a write
+ * costs much more than a change. So streams leave a third of the time to others, and with few streams the rest is too short to
+ * be noticed.
  *
  * A subscriber whose cursor falls out of the ring of recent changes receives `overflow` and is closed; it resumes by id.
  */
@@ -27,6 +31,11 @@ const CREDENTIALS_RETRY_MS = 10_000;
 /** Number of streams and bytes in one turn of the event loop. A write takes about 8 µs, and copying a megabyte 0.5 ms. */
 const STREAMS_PER_TURN = 256;
 const BYTES_PER_TURN = 2 * 1024 * 1024;
+/** Rest after a round, as a share of the time that the round took. */
+const REST_SHARE = 0.5;
+/** Bounds of the rest. Timers are no more precise than the shortest, and the longest is still a short delay. */
+const MIN_REST_MS = 1;
+const MAX_REST_MS = 20;
 
 export class SseHub {
   /** The chunks that streams at the same position share. */
@@ -34,16 +43,32 @@ export class SseHub {
   readonly #scheduler: Scheduler;
   readonly #limits: StreamLimits;
   readonly #quota: Quota;
+  readonly #clock: Clock;
   readonly #heartbeatMs: number;
   readonly #streams = new Set<EventStream>();
   #openedTotal = 0;
   #overflowedTotal = 0;
   #isStopping = false;
-  /** The streams that must be woken, in this order. */
+  /** The streams that are left to wake in this round, in this order. */
+  #round = new Set<EventStream>();
+  /** The streams to wake in the next round. */
   #due = new Set<EventStream>();
+  /** Time that this round has taken so far, without the work of others between its turns. */
+  #roundMs = 0;
+  /** The end of the rest after the last round, by the monotonic clock. */
+  #restUntil = 0;
+  /** Whether a stream of the next round has more to send already, so that nothing is gained by a rest. */
+  #isCatchingUp = false;
   #isTurnScheduled = false;
 
-  constructor(history: History, scheduler: Scheduler, limits: StreamLimits, heartbeatMs: number) {
+  constructor(
+    history: History,
+    scheduler: Scheduler,
+    limits: StreamLimits,
+    clock: Clock,
+    heartbeatMs: number,
+  ) {
+    this.#clock = clock;
     this.#scheduler = scheduler;
     this.#limits = limits;
     this.#quota = new Quota({
@@ -62,29 +87,39 @@ export class SseHub {
     this.#scheduleTurn();
   }
 
-  /** Schedules one turn for all batches that are committed in the current turn of the event loop. */
+  /** Schedules one turn for all batches that are committed in the current turn of the event loop, or during a rest. */
   #scheduleTurn(): void {
-    if (this.#isTurnScheduled || this.#due.size === 0) return;
+    if (this.#isTurnScheduled || this.#round.size + this.#due.size === 0) return;
     this.#isTurnScheduled = true;
-    setImmediate(() => this.#turn());
+    const isResting = this.#round.size === 0 && !this.#isCatchingUp;
+    const restMs = isResting ? this.#restUntil - this.#clock.monotonic() : 0;
+    if (restMs < MIN_REST_MS) setImmediate(() => this.#turn());
+    else void this.#clock.sleep(restMs).then(() => this.#turn());
   }
 
   #turn(): void {
     this.#isTurnScheduled = false;
+    const start = this.#clock.monotonic();
+    if (this.#round.size === 0) {
+      this.#round = this.#due;
+      this.#due = new Set();
+      this.#roundMs = 0;
+      this.#isCatchingUp = false;
+    }
     let streamsLeft = STREAMS_PER_TURN;
     let bytesLeft = BYTES_PER_TURN;
-    // A stream that pauses again is woken in the next turn.
-    const due = this.#due;
-    this.#due = new Set();
-    for (const stream of due) {
+    for (const stream of this.#round) {
       if (streamsLeft-- === 0 || bytesLeft <= 0) break;
-      due.delete(stream);
+      this.#round.delete(stream);
+      // It gets everything now. If it pauses, it is due again.
+      this.#due.delete(stream);
       const before = stream.bytesTaken;
       stream.wake();
       bytesLeft -= stream.bytesTaken - before;
     }
-    for (const stream of this.#due) due.add(stream);
-    this.#due = due;
+    const end = this.#clock.monotonic();
+    this.#roundMs += end - start;
+    this.#restUntil = end + Math.min(REST_SHARE * this.#roundMs, MAX_REST_MS);
     this.#scheduleTurn();
   }
 
@@ -132,6 +167,7 @@ export class SseHub {
 
   readonly #onPause = (stream: EventStream): void => {
     this.#due.add(stream);
+    this.#isCatchingUp = true;
     this.#scheduleTurn();
   };
 
@@ -143,9 +179,9 @@ export class SseHub {
   };
 
   /** Sends heartbeats until the signal aborts, because clients and proxies close idle connections. */
-  async runHeartbeat(clock: Clock, signal: AbortSignal): Promise<void> {
+  async runHeartbeat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await clock.sleep(this.#heartbeatMs, signal);
+      await this.#clock.sleep(this.#heartbeatMs, signal);
       for (const stream of this.#streams) stream.requestHeartbeat();
       this.wakeAll();
     }
