@@ -55,10 +55,16 @@ export async function watchNetwork(
   let mayBePartial = true;
   while (!signal.aborted) {
     try {
-      mayBePartial &&= performance.now() - start < MAX_PARTIAL_MS && (await isStarting(client, signal));
+      mayBePartial &&= performance.now() - start < MAX_PARTIAL_MS;
       handlers.onConnection({ state: "connecting" });
       const loadStart = performance.now();
-      const loaded = await loadNetwork(client, undefined, signal, mayBePartial);
+      // The lists are requested together with the state of the sources, so that the map does not wait for one after the other.
+      const sources = mayBePartial ? stateOfSources(client, signal) : Promise.resolve(REPORTED);
+      const loaded = await loadNetwork(client, undefined, signal, sources);
+      const { isStarting, revision }: SourcesState = await sources;
+      mayBePartial = isStarting;
+      // The lists are older than the state, so they may lack what the sources have reported in between.
+      if (!isStarting && loaded.revision < revision) continue;
       const loadMs = performance.now() - loadStart;
       handlers.onReplaced(loaded.network);
       if (mayBePartial) await pauseWhileStarting(client, loadMs * PARTIAL_PAUSE_FACTOR, signal);
@@ -73,19 +79,27 @@ export async function watchNetwork(
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+interface SourcesState {
+  /** Whether a source of observed entities has not reported yet. */
+  readonly isStarting: boolean;
+  /** The revision of the network in this state. */
+  readonly revision: number;
+}
+
+const REPORTED: SourcesState = { isStarting: false, revision: 0 };
+
 /**
- * Whether a source of observed entities has not reported yet. A source with an error does not count, because it may take
- * any time. False after `MAX_ASKING_MS`, so that the map does not wait long for the response.
+ * A source with an error does not count as starting, because it may take any time. All count as reported after
+ * `MAX_ASKING_MS`, so that the map does not wait long for the response.
  */
-async function isStarting(client: Client, signal: AbortSignal): Promise<boolean> {
-  const answer = client
-    .ready({ signal })
-    .then(({ sources = [] }) =>
-      sources.some(
-        ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
-      ),
-    );
-  const unknown = () => false;
+async function stateOfSources(client: Client, signal: AbortSignal): Promise<SourcesState> {
+  const answer = client.ready({ signal }).then(({ sources = [], revision = 0 }) => ({
+    isStarting: sources.some(
+      ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
+    ),
+    revision,
+  }));
+  const unknown = () => REPORTED;
   return Promise.race([answer.catch(unknown), pause(MAX_ASKING_MS).then(unknown)]);
 }
 
@@ -93,10 +107,12 @@ async function isStarting(client: Client, signal: AbortSignal): Promise<boolean>
 async function pauseWhileStarting(client: Client, ms: number, signal: AbortSignal): Promise<void> {
   const end = performance.now() + ms;
   do await pause(STARTING_INTERVAL_MS);
-  while (performance.now() < end && (await isStarting(client, signal)));
+  while (performance.now() < end && (await stateOfSources(client, signal)).isStarting);
 }
 
 const EARLIER_MS = 10 * 60_000;
+/** The pause before the earlier changes are loaded, so that they do not delay the first map. */
+const EARLIER_PAUSE_MS = 1000;
 const EARLIER_SPANS = 60;
 /** Maximum number of earlier changes. If there were more, those of a shorter time are loaded. */
 const MAX_EARLIER = 10_000;
@@ -106,6 +122,7 @@ async function loadEarlierChanges(
   untilRevision: number,
   signal: AbortSignal,
 ): Promise<EarlierChanges> {
+  await pause(EARLIER_PAUSE_MS);
   const { oldest, newest } = await client.timeline(1, {}, { signal });
   const toMs = newest.time + 1;
   const startMs = Math.max(oldest.time, newest.time - EARLIER_MS);

@@ -18,21 +18,22 @@ export interface LoadedNetwork {
   readonly revision: number;
 }
 
-/** `at` is a past moment; undefined is now. The caller knows whether the network is partial. */
+/** `at` is a past moment; undefined is now. The network is partial while `sources` are starting. */
 export async function loadNetwork(
   client: Client,
   at: string | undefined,
   signal: AbortSignal,
-  isPartial = false,
+  sources?: Promise<{ readonly isStarting: boolean }>,
 ): Promise<LoadedNetwork> {
   const query: Query = { at };
   const slices = new Slices();
-  const [devices, links, counts] = await Promise.all([
+  const [devices, links, counts, state] = await Promise.all([
     client.stream("devices", query, { signal }),
     client.stream("links", query, { signal }),
     client.hostCounts(query, { signal }),
+    sources,
   ]);
-  const network = new PageNetwork(new Hosts(counts, at), new Map(), isPartial);
+  const network = new PageNetwork(new Hosts(counts, at), new Map(), state?.isStarting);
   const addAll = async <T>(batches: AsyncIterable<T[]>, add: (value: T) => void) => {
     for await (const batch of batches) {
       batch.forEach(add);

@@ -51,6 +51,31 @@ test("a value is loaded at intervals, but not while it is being loaded", async (
   expect(loads).toHaveLength(2);
 });
 
+test("a value that is loaded is loaded again when a lost connection is back, but not at the first connection", async () => {
+  const connection = signal<ConnectionState>({ state: "connecting" });
+  let loads = 0;
+  loadRepeatedly({ connection }, 1000, async () => void loads++);
+  await settle();
+  connection.value = { state: "connected" };
+  expect(loads).toBe(1);
+  connection.value = { state: "reconnecting", afterMs: 500, reason: "" };
+  connection.value = { state: "connecting" };
+  connection.value = { state: "connected" };
+  expect(loads).toBe(2);
+});
+
+test("a value that could not be loaded is loaded again when there is a connection", async () => {
+  const connection = signal<ConnectionState>({ state: "connecting" });
+  let loads = 0;
+  loadRepeatedly({ connection }, 1000, async () => {
+    loads++;
+    throw new Error("no response");
+  });
+  await settle();
+  connection.value = { state: "connected" };
+  expect(loads).toBe(2);
+});
+
 const DIFF = { from: { revision: 1, time: 1000 }, to: { revision: 2, time: 2000 }, changes: [] };
 
 const historyStore = (client: Client, state: Partial<ViewState>) => ({

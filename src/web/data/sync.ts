@@ -48,9 +48,9 @@ export function startSync(store: PageStore): void {
 }
 
 /**
- * Calls `load` now, at intervals, and when a lost connection is back, because the value may have changed meanwhile. Failures
- * are ignored, because the state of the stream shows that the connection is lost. There is one load at a time, because loads
- * wait while the page shows the form for a login.
+ * Calls `load` now, at intervals, and when there is a connection again after it was lost or `load` failed. Failures are
+ * ignored, because the state of the stream shows that the connection is lost. There is one load at a time, because loads wait
+ * while the page shows the form for a login.
  */
 export function loadRepeatedly(
   { connection }: Pick<PageStore, "connection">,
@@ -58,15 +58,20 @@ export function loadRepeatedly(
   load: () => Promise<void>,
 ): void {
   let isLoading = false;
+  let isStale = false;
   const tryLoad = async () => {
     if (isLoading) return;
     isLoading = true;
-    await load().catch(() => {});
+    isStale = false;
+    await load().catch(() => {
+      isStale = true;
+    });
     isLoading = false;
   };
-  const isConnected = computed(() => connection.value.state === "connected");
   effect(() => {
-    if (isConnected.value) void tryLoad();
+    const { state } = connection.value;
+    isStale ||= state === "reconnecting";
+    if (isStale && state === "connected") void tryLoad();
   });
   void tryLoad();
   setInterval(() => void tryLoad(), intervalMs);

@@ -269,14 +269,16 @@ const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
   Math.min(toMs, Math.max(Math.ceil(oldestMs / 1000) * 1000, ms));
 
 /**
- * The number of changes over time, loaded again every few seconds; undefined until it is loaded. The range starts where
- * the history starts, because the time before it is empty, but is never shorter than ten seconds.
+ * The number of changes over time, loaded after the network and again every few seconds; undefined until it is loaded. The
+ * range starts where the history starts, because the time before it is empty, but is never shorter than ten seconds.
  */
 export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undefined> {
   const { client, network } = useStore();
   const data = useSignal<TimelineData | undefined>(undefined);
   const hasNetwork = network.value !== undefined;
   useEffect(() => {
+    // The network comes first, because the map needs it.
+    if (!hasNetwork) return;
     const effect = new AbortController();
     const refresh = async (): Promise<void> => {
       if (document.hidden) return;
