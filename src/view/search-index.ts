@@ -43,7 +43,11 @@ const SPACE = 0x20;
 const MAX_FIELD_BYTES = 256;
 const MAX_FIELDS = 64;
 /** Number of words that are sorted in one step. Only pages with long fields have more. */
-const MAX_SORTED_AT_ONCE = 4096;
+const MAX_SORTED_AT_ONCE = 8192;
+/** Number of bytes of a word that fit into a number together with the index of the word. */
+const PREFIX_BYTES = 5;
+/** Number of words up to which it is faster to compare them one by one. */
+const MAX_INSERTED = 8;
 /** Finding the words in a text takes several times as long as parsing it. */
 const BYTES_PER_CHARACTER = 4;
 const OWNER_BITS = 8;
@@ -162,7 +166,7 @@ export function* indexPage(kind: SearchedKind, page: EncodedPage): Steps<PageWor
 
 function* buildIndex(kind: SearchedKind, page: EncodedPage): Steps<PageWords> {
   const fields: string[] = [];
-  const words: Word[] = [];
+  const starts: number[] = [];
   const pause = new Pause();
   let offset = 0;
   for (let i = 0; i < page.length; i++) {
@@ -171,70 +175,114 @@ function* buildIndex(kind: SearchedKind, page: EncodedPage): Steps<PageWords> {
       if (left-- === 0) break;
       const text = cut(value.toLowerCase());
       fields.push(String.fromCharCode(fieldClass) + text);
-      offset = addWords(text, fieldClass, offset + 1, i, words);
+      offset = addWords(text, fieldClass, offset + 1, i, starts);
       if (pause.due(COST.key, BYTES_PER_CHARACTER * text.length)) yield;
     }
   }
   const text = Buffer.from(fields.join(""));
-  const built = new PageWords(text, yield* sortWords(text, words));
+  const built = new PageWords(text, yield* sortWords(text, starts));
   indexes.set(page, built);
   return built;
 }
 
-interface Word {
-  /** The offset of the word in the text, shifted by `OWNER_BITS`, with the index of its entity in the low bits. */
-  readonly start: number;
-  /** The offset of the end of its field. */
-  end: number;
+/** Sorts words by the text from their start to the end of the field, and equal ones by their start. */
+function* sortWords(text: Uint8Array, starts: number[]): Steps<Uint32Array> {
+  if (starts.length > MAX_SORTED_AT_ONCE)
+    return Uint32Array.from(yield* sortInSteps(starts, (a, b) => compareWords(text, a, b, 0)));
+  const sorted = Uint32Array.from(starts);
+  sortRange(text, sorted, 0, sorted.length, 0, new Float64Array(sorted.length));
+  return sorted;
 }
 
 /**
- * Sorts words by the text from their start to the end of the field. They are sorted as strings that end with the encoded
- * start, because comparing bytes of the text in a function takes several times as long.
+ * Sorts the words of a range, which are equal up to `depth`. Each word becomes a number of its next bytes and its index,
+ * because numbers are sorted without a call for each comparison. Words whose bytes are equal are then sorted by their next
+ * bytes. Comparing the words in a function takes several times as long.
  */
-function* sortWords(text: Buffer, words: readonly Word[]): Steps<Uint32Array> {
-  const characters = text.toString("latin1");
-  const keys = words.map(
-    ({ start, end }) => `${characters.slice(start >>> OWNER_BITS, end)}\0${bytesToText(start)}`,
-  );
-  const sorted =
-    keys.length <= MAX_SORTED_AT_ONCE ? keys.sort() : yield* sortInSteps(keys, (a, b) => (a < b ? -1 : 1));
-  return Uint32Array.from(sorted, textToBytes);
+function sortRange(
+  text: Uint8Array,
+  starts: Uint32Array,
+  from: number,
+  to: number,
+  depth: number,
+  keys: Float64Array,
+): void {
+  for (let i = from; i < to; i++)
+    keys[i] = prefixAt(text, (starts[i] ?? 0) >>> OWNER_BITS, depth) * MAX_SORTED_AT_ONCE + (i - from);
+  const unsorted = starts.slice(from, to);
+  const sorted = keys.subarray(from, to).sort();
+  for (let i = 0; i < sorted.length; i++)
+    starts[from + i] = unsorted[(sorted[i] ?? 0) % MAX_SORTED_AT_ONCE] ?? 0;
+  let runStart = from;
+  for (let i = from; i < to; i++) {
+    const prefix = Math.floor((keys[i] ?? 0) / MAX_SORTED_AT_ONCE);
+    if (i + 1 < to && prefix === Math.floor((keys[i + 1] ?? 0) / MAX_SORTED_AT_ONCE)) continue;
+    // A prefix whose last byte is 0 contains the end of the field.
+    if (i > runStart && prefix % 256 !== 0) {
+      const next = depth + PREFIX_BYTES;
+      if (i - runStart < MAX_INSERTED) insertionSort(text, starts, runStart, i + 1, next);
+      else sortRange(text, starts, runStart, i + 1, next, keys);
+    }
+    runStart = i + 1;
+  }
 }
 
-const bytesToText = (n: number): string =>
-  String.fromCharCode(n >>> 24, (n >>> 16) & 0xff, (n >>> 8) & 0xff, n & 0xff);
-
-function textToBytes(key: string): number {
-  const at = key.length - 4;
-  const [a, b, c, d] = [
-    key.charCodeAt(at),
-    key.charCodeAt(at + 1),
-    key.charCodeAt(at + 2),
-    key.charCodeAt(at + 3),
-  ];
-  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+/** The bytes of a word from `depth` on as a number; 0 from the end of its field on. */
+function prefixAt(text: Uint8Array, start: number, depth: number): number {
+  let prefix = 0;
+  let i = 0;
+  for (; i < PREFIX_BYTES; i++) {
+    const byte = byteAt(text, start, depth + i);
+    if (byte === 0) break;
+    prefix = prefix * 256 + byte;
+  }
+  for (; i < PREFIX_BYTES; i++) prefix *= 256;
+  return prefix;
 }
 
-/** Adds the offsets at which words in `text` begin; `text` is at `offset`. Returns the offset of its end. */
-function addWords(text: string, fieldClass: number, offset: number, owner: number, words: Word[]): number {
-  const first = words.length;
+/** The byte of a word; 0 at the end of its field. The first byte of the word of an address is a class. */
+function byteAt(text: Uint8Array, start: number, index: number): number {
+  const byte = text[start + index] ?? 0;
+  return byte >= FIRST_CHARACTER || index === 0 ? byte : 0;
+}
+
+function insertionSort(text: Uint8Array, starts: Uint32Array, from: number, to: number, depth: number): void {
+  for (let i = from + 1; i < to; i++) {
+    const start = starts[i] ?? 0;
+    let at = i;
+    for (; at > from && compareWords(text, starts[at - 1] ?? 0, start, depth) > 0; at--)
+      starts[at] = starts[at - 1] ?? 0;
+    starts[at] = start;
+  }
+}
+
+/** Compares two words that are equal up to `depth`. */
+function compareWords(text: Uint8Array, a: number, b: number, depth: number): number {
+  const [p, q] = [a >>> OWNER_BITS, b >>> OWNER_BITS];
+  for (let i = depth; ; i++) {
+    const byte = byteAt(text, p, i);
+    const difference = byte - byteAt(text, q, i);
+    if (difference !== 0) return difference;
+    if (byte === 0) return a - b;
+  }
+}
+
+/**
+ * Adds the offsets at which words in `text` begin, shifted by `OWNER_BITS`, with the index of their entity in the low bits.
+ * `text` is at `offset`. Returns the offset of its end.
+ */
+function addWords(text: string, fieldClass: number, offset: number, owner: number, starts: number[]): number {
   // The class is part of the word, so that no text can match the number of an address.
-  if (fieldClass === FIELD_CLASS.address)
-    words.push({ start: (((offset - 1) << OWNER_BITS) | owner) >>> 0, end: 0 });
+  if (fieldClass === FIELD_CLASS.address) starts.push((((offset - 1) << OWNER_BITS) | owner) >>> 0);
   let at = offset;
   let wasWord = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     const isWord = isWordCharacter(code);
     if (fieldClass !== FIELD_CLASS.address && (i === 0 || (isWord && !wasWord)))
-      words.push({ start: ((at << OWNER_BITS) | owner) >>> 0, end: 0 });
+      starts.push(((at << OWNER_BITS) | owner) >>> 0);
     wasWord = isWord;
     at += code < 0x80 ? 1 : code < 0x800 || isSurrogate(code) ? 2 : 3;
-  }
-  for (let i = first; i < words.length; i++) {
-    const word = words[i];
-    if (word) word.end = at;
   }
   return at;
 }
@@ -267,7 +315,8 @@ function* deviceFields({ id, aliases, annotations, serial, mfr, hw }: Device): G
   const { name, managementAddress, city, site } = annotations;
   for (const value of [name, id, managementAddress, serial, ...(aliases ?? [])])
     if (value) yield [FIELD_CLASS.name, value];
-  if (managementAddress) yield* addressField(managementAddress);
+  const ip = managementAddress === undefined ? undefined : canonicalIp(managementAddress);
+  if (ip !== undefined) yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
   for (const value of [mfr, hw, city, site]) if (value) yield [FIELD_CLASS.description, value];
 }
 
@@ -276,19 +325,14 @@ function* hostFields({ id, annotations, ipAddresses }: Host): Generator<Field> {
   yield [FIELD_CLASS.name, id];
   for (const ip of ipAddresses) {
     yield [FIELD_CLASS.name, ip];
-    yield* addressField(ip);
+    // The addresses of hosts are canonical.
+    yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
   }
-}
-
-/** Yields nothing if the text is no address. */
-function* addressField(text: string): Generator<Field> {
-  const ip = canonicalIp(text);
-  if (ip !== undefined) yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
 }
 
 /** Writes four digits for each unit, so that the texts have the same order as the keys. */
 function hexOf(key: string): string {
   let hex = "";
-  for (let i = 0; i < key.length; i++) hex += key.charCodeAt(i).toString(16).padStart(4, "0");
+  for (let i = 0; i < key.length; i++) hex += (0x10000 + key.charCodeAt(i)).toString(16).slice(1);
   return hex;
 }
