@@ -307,27 +307,29 @@ function cut(text: string): string {
   return bytes.toString("utf8", 0, end);
 }
 
-function fieldsOf(kind: SearchedKind, text: string): Iterable<Field> {
+function fieldsOf(kind: SearchedKind, text: string): readonly Field[] {
   return kind === "devices" ? deviceFields(parseStored(kind, text)) : hostFields(parseStored(kind, text));
 }
 
-function* deviceFields({ id, aliases, annotations, serial, mfr, hw }: Device): Generator<Field> {
+function deviceFields({ id, aliases = [], annotations, serial, mfr, hw }: Device): readonly Field[] {
   const { name, managementAddress, city, site } = annotations;
-  for (const value of [name, id, managementAddress, serial, ...(aliases ?? [])])
-    if (value) yield [FIELD_CLASS.name, value];
-  const ip = managementAddress === undefined ? undefined : canonicalIp(managementAddress);
-  if (ip !== undefined) yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
-  for (const value of [mfr, hw, city, site]) if (value) yield [FIELD_CLASS.description, value];
+  const ip = managementAddress ? canonicalIp(managementAddress) : undefined;
+  return [
+    ...withClass(FIELD_CLASS.name, [name, id, managementAddress, serial, ...aliases]),
+    ...withClass(FIELD_CLASS.address, [ip && hexOf(ipKey(ip))]),
+    ...withClass(FIELD_CLASS.description, [mfr, hw, city, site]),
+  ];
 }
 
-function* hostFields({ id, annotations, ipAddresses }: Host): Generator<Field> {
-  if (annotations?.name) yield [FIELD_CLASS.name, annotations.name];
-  yield [FIELD_CLASS.name, id];
-  for (const ip of ipAddresses) {
-    yield [FIELD_CLASS.name, ip];
-    // The addresses of hosts are canonical.
-    yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
-  }
+const withClass = (fieldClass: number, texts: readonly (string | undefined)[]): Field[] =>
+  texts.flatMap((text): Field[] => (text ? [[fieldClass, text]] : []));
+
+function hostFields({ id, annotations, ipAddresses }: Host): readonly Field[] {
+  const fields: Field[] = annotations?.name ? [[FIELD_CLASS.name, annotations.name]] : [];
+  fields.push([FIELD_CLASS.name, id]);
+  // The addresses of hosts are canonical.
+  for (const ip of ipAddresses) fields.push([FIELD_CLASS.name, ip], [FIELD_CLASS.address, hexOf(ipKey(ip))]);
+  return fields;
 }
 
 /** Writes four digits for each unit, so that the texts have the same order as the keys. */
