@@ -113,6 +113,8 @@ export interface RequestHandlerOptions extends ServiceEndpointOptions {
   readonly origins: readonly string[];
   /** Addresses and CIDR blocks of the proxies whose headers with the client's address are trusted. */
   readonly trustedProxies: readonly string[];
+  /** The header in which these proxies name the user whom they have signed in; undefined if they sign nobody in. */
+  readonly userHeader?: string | undefined;
   /** The host names of the service; empty to accept any. */
   readonly hosts: readonly string[];
   readonly limits: ServerLimits;
@@ -435,14 +437,14 @@ export class RequestHandler implements Handler {
         return undefined;
       }
       exchange.readName = "auth";
-      throw authProblem(result, isFromScript(exchange));
+      throw authProblem(result, exchange.request);
     });
   };
 
   readonly #requireOwnCredentials = (exchange: Exchange): ReturnType<Stage> => {
     if (exchange.credential) return undefined;
     exchange.readName = "auth";
-    throw authProblem({ outcome: "wrong" }, isFromScript(exchange));
+    throw authProblem({ outcome: "wrong" }, exchange.request);
   };
 
   /** Checks the login of a client of a reader process. */
@@ -563,6 +565,3 @@ function passOnHistory(exchange: Exchange, error: unknown): undefined {
   exchange.waitsForOthers = true;
   return undefined;
 }
-
-/** Whether a script in a page sent the request. Scripts say so with this header, by the convention of XMLHttpRequest libraries. */
-const isFromScript = ({ request }: Exchange): boolean => request.header("x-requested-with") !== null;

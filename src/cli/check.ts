@@ -67,6 +67,7 @@ ${CONFIG_NOTE}
 
 /** The credentials are not a key of the configuration, but the output must show where each user comes from. */
 function credentialsLine(env: Readonly<Record<string, string | undefined>>): string {
-  const [name] = env.GAZETTEER_CREDENTIALS?.split(":") ?? [];
-  return name ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n` : "";
+  const [name, password] = env.GAZETTEER_CREDENTIALS?.split(":") ?? [];
+  // Without a colon the text is not a name, and may be a secret.
+  return name && password !== undefined ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n` : "";
 }

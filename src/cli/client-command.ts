@@ -3,6 +3,7 @@
 import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { ConnectionState, Query } from "../client/types.ts";
+import { parseToken } from "../lib/access-token.ts";
 import {
   type Arguments,
   type Command,
@@ -35,9 +36,9 @@ export const SERVICE_FLAGS: readonly Flag[] = [
 ];
 const SERVICE_NOTE = `
 The service is the one of --url, else --server, else GAZETTEER_URL, else the current server that gazetteer login stored,
-else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the credentials; those in the address
-take precedence, and those stored for the server that --server names. A stored password is sent only to the scheme, host
-and port that it was stored for.`.trim();
+else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>', or a token, are the credentials; those in the
+address take precedence, and those stored for the server that --server names. A stored password is sent only to the scheme,
+host and port that it was stored for.`.trim();
 
 /** A command that reads from a service. The flags that select the service and the note about them are added. */
 export const createClientCommand = ({
@@ -126,6 +127,9 @@ export function asCommandFailure(error: unknown, address: ServiceTarget): unknow
     );
   }
   const text = `${error.status}: ${detail}`;
+  // A fault of the service itself is in its log.
+  if (error.status === 500 && error.requestId !== undefined)
+    return new CommandFailure(withHint(text, `the request is ${error.requestId} in its log`));
   return new CommandFailure(error.status === 401 ? withHint(text, credentialsHint(address)) : text);
 }
 
@@ -147,7 +151,8 @@ const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
 };
 
 /** The advice when the service does not accept the credentials. */
-function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceTarget): string {
+function credentialsHint({ url, credentials, credentialsFrom, urlFrom }: ServiceTarget): string {
+  const isToken = parseToken(credentials ?? "") !== undefined;
   const login = `gazetteer login ${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
   switch (credentialsFrom) {
     case "none":
@@ -157,9 +162,9 @@ function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceTarget): stri
     case "address":
       return `correct the user name and password in ${urlFrom}`;
     case "login":
-      return "check the user name and the password; nothing was stored";
+      return isToken ? "nothing was stored" : "check the user name and the password; nothing was stored";
     case "servers file":
-      return `the stored password is not valid any more; run ${login} again`;
+      return `the stored ${isToken ? "token" : "password"} is not valid any more; run ${login} again`;
   }
 }
 

@@ -31,6 +31,7 @@ import { serversCommand } from "./servers.ts";
 import { catchServiceSignals } from "./signals.ts";
 import { statusCommand } from "./status.ts";
 import { escapeLines } from "./table.ts";
+import { tokenCommand } from "./token.ts";
 import { watchCommand } from "./watch.ts";
 
 /** `gazetteer version`: the version of Gazetteer and of its runtime. */
@@ -93,6 +94,7 @@ export const COMMANDS: readonly Command[] = [
   loginCommand,
   serversCommand,
   passwdCommand,
+  tokenCommand,
   checkCommand,
   importCommand,
   clusterCommand,

@@ -4,6 +4,7 @@
  * `--user` has no counterpart for the password, because every user of the machine can read arguments.
  */
 import { createClient } from "../client/client.ts";
+import { parseToken } from "../lib/access-token.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { asCommandFailure } from "./client-command.ts";
 import {
@@ -25,6 +26,7 @@ import {
   serversPath,
   TLS_FLAGS,
   tlsFilesOf,
+  userOf,
   writeServers,
 } from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
@@ -32,20 +34,22 @@ import { escapeControlCharacters } from "./table.ts";
 export const loginCommand: Command = {
   name: "login",
   operands: "URL",
-  summary: "Check an address and a password, and store them for later commands.",
+  summary: "Check an address and a password or token, and store them for later commands.",
   flags: [
     { name: "user", short: "u", value: "NAME", help: "The user. Default: the one in the URL, or a prompt" },
+    { name: "token", help: "Log in with a token of gazetteer token add in place of a user and a password." },
     { name: "name", value: "NAME", help: "Name of the server, for --server. Default its host and port" },
     {
       name: "allow-plaintext",
-      help: "Send the password to another machine over plain HTTP without asking.",
+      help: "Send the password or token to another machine over plain HTTP without asking.",
     },
     ...TLS_FLAGS,
   ],
   notes: `
-Prompts for what is missing on a terminal; otherwise the password is one line of standard input:
+Prompts for what is missing on a terminal; otherwise the password or token is one line of standard input:
   printf '%s\\n' "$PASSWORD" | gazetteer login ${DEFAULT_URL} --user ann
-Without a user it takes GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' where that is set.
+  gazetteer login ${DEFAULT_URL} --token < ann.token
+Without a user it takes GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>', or a token, where that is set.
 
 The server becomes the current one. It is stored in $XDG_CONFIG_HOME/gazetteer/servers.json (default ~/.config), readable
 by you alone. With --cert and without a user, the certificate is the credential; the paths of --cacert, --cert and --key
@@ -57,7 +61,9 @@ after a question, or with --allow-plaintext. gazetteer servers lists what is sto
     const { url, credentials: inUrl } = parseServiceUrl(text, "URL");
     if (!args.has("allow-plaintext")) await confirmPlaintext(url, context);
     const tlsFiles = tlsFilesOf(args);
-    const hasCertificate = tlsFiles?.cert !== undefined && !args.has("user") && inUrl === undefined;
+    const hasUser = args.has("user") || inUrl !== undefined;
+    if (args.has("token") && hasUser) throw usageFailure("a token names its user; give --token alone");
+    const hasCertificate = tlsFiles?.cert !== undefined && !hasUser && !args.has("token");
     const credentials = hasCertificate ? undefined : await readCredentials(args, url, inUrl, context);
     const plainUrl = withoutCredentials(url);
     await verify({ url: plainUrl, urlFrom: "URL", credentials, credentialsFrom: "login", tlsFiles });
@@ -73,7 +79,7 @@ after a question, or with --allow-plaintext. gazetteer servers lists what is sto
       ...(tlsFiles && { tls: tlsFiles }),
     };
     await writeServers(path, { current: name, servers: { ...servers, [name]: stored } });
-    const user = credentials?.slice(0, credentials.indexOf(":")) ?? "the user of the certificate";
+    const user = credentials === undefined ? "the user of the certificate" : userOf(credentials);
     await context.out(
       escapeControlCharacters(`logged in to ${href} as ${user}; stored as the current server, ${name}`) +
         `\n${path}\n`,
@@ -92,18 +98,24 @@ async function confirmPlaintext({ protocol, hostname, host }: URL, context: Cont
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was sent or stored; use https://");
 }
 
-/** Returns `NAME:PASSWORD` from the URL, from `--user` and a prompt, from the environment, or from two prompts. */
+/** Returns a token, or `NAME:PASSWORD` from the URL, from `--user` and a prompt, from the environment, or from two prompts. */
 async function readCredentials(
   args: Arguments,
   url: URL,
   inUrl: string | undefined,
   context: Context,
 ): Promise<string> {
+  if (args.has("token")) {
+    const token = await readSecret("Token: ", context);
+    if (!parseToken(token))
+      throw usageFailure("that is not a token of gazetteer token add; nothing was sent");
+    return token;
+  }
   const userInUrl = inUrl?.slice(0, inUrl.indexOf(":"));
   const user = args.one("user") ?? userInUrl;
   if (user?.includes(":")) throw usageFailure("a user name may not contain a colon");
   if (inUrl !== undefined && url.password !== "" && user === userInUrl) return inUrl;
-  if (user !== undefined) return `${user}:${await readPassword(context)}`;
+  if (user !== undefined) return `${user}:${await readSecret("Password: ", context)}`;
   const inEnvironment = environmentCredentials(context.env);
   if (inEnvironment !== undefined) return inEnvironment;
   if (!context.stdin.isTerminal) throw usageFailure("wants --user NAME, and the password on standard input");
@@ -113,10 +125,10 @@ async function readCredentials(
   return `${typedUser}:${password}`;
 }
 
-async function readPassword(context: Context): Promise<string> {
+async function readSecret(prompt: string, context: Context): Promise<string> {
   if (!context.stdin.isTerminal) return readLine(context.stdin);
-  const [password = ""] = await promptLines([{ text: "Password: " }], context);
-  return password;
+  const [secret = ""] = await promptLines([{ text: prompt }], context);
+  return secret;
 }
 
 /** Checks the address and the credentials with one read that needs credentials. */

@@ -42,17 +42,22 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   w: 7 * 86_400_000,
 };
-const TIME_AGO = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/;
+const DURATION = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/;
 /** The largest time that a Date can have. */
 const MAX_DATE_MS = 8.64e15;
+
+/** Parses `90s`, `5m`, `2h`, `3d` and `1w`. Returns undefined for any other text. */
+export function parseDurationMs(text: string): number | undefined {
+  const [, amount, unit = ""] = DURATION.exec(text) ?? [];
+  return amount === undefined ? undefined : Number(amount) * (UNITS_MS[unit] ?? 0);
+}
 
 /** Returns a revision (number), or a time. Text that begins like a date is parsed by the service. */
 export function parseTimeArgument(text: string, nowMs: number): number | string | Date {
   if (text === "now") return new Date(nowMs);
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  const [, amount, unit = ""] = TIME_AGO.exec(text) ?? [];
-  const time = nowMs - Number(amount) * (UNITS_MS[unit] ?? 0);
-  if (amount !== undefined && Math.abs(time) <= MAX_DATE_MS) return new Date(time);
+  const time = nowMs - (parseDurationMs(text) ?? Number.POSITIVE_INFINITY);
+  if (Math.abs(time) <= MAX_DATE_MS) return new Date(time);
   if (/^\d{4}-\d\d-\d\d./.test(text)) return text;
   throw usageFailure(
     `${JSON.stringify(text)} is not a point in time; give a revision, a time such as 2026-11-15T03:00:00Z, a time ago (90s, 5m, 2h, 3d, 1w), or now`,

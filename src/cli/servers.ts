@@ -1,8 +1,8 @@
-/** `gazetteer servers`: lists and changes the services that `gazetteer login` stored. Passwords are not shown. */
+/** `gazetteer servers`: lists and changes the services that `gazetteer login` stored. Passwords and tokens are not shown. */
 
 import { wantsColour } from "./client-command.ts";
 import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
-import { readServers, serversPath, urlOfServer, writeServers } from "./service-url.ts";
+import { readServers, serversPath, urlOfServer, userOf, writeServers } from "./service-url.ts";
 import { type Column, renderTable } from "./table.ts";
 
 interface ServerRow {
@@ -36,7 +36,7 @@ export const serversCommand: Command = {
       const rows = Object.entries(stored.servers).map(([server, { url, credentials }]) => ({
         name: server,
         url,
-        user: credentials?.split(":")[0],
+        user: credentials === undefined ? undefined : userOf(credentials),
         isCurrent: server === stored.current,
       }));
       await context.out(

@@ -17,6 +17,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import Type from "typebox";
 import { decodePercent } from "../client/address.ts";
 import type { Fetch } from "../client/client.ts";
+import { parseToken } from "../lib/access-token.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { nearest } from "../lib/nearest.ts";
 import { READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../lib/replace-file.ts";
@@ -78,7 +79,7 @@ async function readPem(path: string | undefined): Promise<string | undefined> {
 const StoredServer = Type.Object({
   /** The address of the service, without credentials. */
   url: Type.String(),
-  /** The credentials as `NAME:PASSWORD`. */
+  /** The credentials as `NAME:PASSWORD`, or a token. */
   credentials: Type.Optional(Type.String()),
   /** The paths of the TLS files for https. */
   tls: Type.Optional(TlsFiles),
@@ -157,7 +158,7 @@ export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers f
 export interface ServiceTarget {
   readonly url: URL;
   readonly urlFrom: AddressOrigin;
-  /** The credentials as `NAME:PASSWORD`. */
+  /** The credentials as `NAME:PASSWORD`, or a token. */
   readonly credentials: string | undefined;
   readonly credentialsFrom: CredentialsOrigin;
   readonly tlsFiles?: TlsFiles | undefined;
@@ -255,6 +256,11 @@ export function parseServiceUrl(
 
 export function environmentCredentials({ GAZETTEER_CREDENTIALS: text }: Context["env"]): string | undefined {
   if (text === undefined || text === "") return undefined;
-  if (!text.includes(":")) throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
+  if (!text.includes(":") && !parseToken(text))
+    throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>, or a token");
   return text;
 }
+
+/** The name of the user whose credentials these are. */
+export const userOf = (credentials: string): string =>
+  parseToken(credentials)?.name ?? credentials.slice(0, Math.max(0, credentials.indexOf(":")));

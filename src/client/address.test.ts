@@ -28,6 +28,11 @@ test("credentials come as text, as two fields or in the URL; the URL's count las
   expect(parseAddress("http://a:b@h", undefined).apiUrl.href).toBe("http://h/controller/v1");
 });
 
+test("a token is sent as Bearer", () => {
+  const token = `gzt.ci.${"A".repeat(43)}`;
+  expect(parseAddress("http://h", token).authorization).toBe(`Bearer ${token}`);
+});
+
 test("an invalid address or invalid credentials throw", () => {
   expect(() => parseAddress("ftp://h", undefined)).toThrow("not http or https");
   expect(() => parseAddress("nonsense", undefined)).toThrow();

@@ -1,6 +1,7 @@
 /** Parses the address of the service and the credentials from the forms that callers write them in. */
+import { parseToken } from "../lib/access-token.ts";
 
-/** `<USERNAME>:<PASSWORD>`, or the two as separate fields. */
+/** `<USERNAME>:<PASSWORD>`, or the two as separate fields, or a token of `gazetteer token add`. */
 export type Credentials = string | { readonly user: string; readonly password: string };
 
 export interface ServiceAddress {
@@ -29,17 +30,19 @@ export function parseAddress(address: string | URL, credentials: Credentials | u
   return {
     serviceUrl: new URL(url.origin + servicePath),
     apiUrl: new URL(`${url.origin}${servicePath}${prefix ?? "/controller/v1"}`),
-    authorization: used === undefined ? undefined : basicAuthorization(used),
+    authorization: used === undefined ? undefined : authorizationOf(used),
   };
 }
 
-/** The `Authorization` header of HTTP Basic (RFC 7617), with the credentials encoded in UTF-8. */
-export function basicAuthorization(credentials: Credentials): string {
+/** The `Authorization` header: Bearer for a token, else HTTP Basic (RFC 7617) with the credentials encoded in UTF-8. */
+export function authorizationOf(credentials: Credentials): string {
   if (typeof credentials === "object" && credentials.user.includes(":")) {
     throw new TypeError("a user name cannot contain a colon");
   }
   const text = typeof credentials === "string" ? credentials : `${credentials.user}:${credentials.password}`;
-  if (!text.includes(":")) throw new TypeError("credentials are written <USERNAME>:<PASSWORD>");
+  if (parseToken(text)) return `Bearer ${text}`;
+  if (!text.includes(":"))
+    throw new TypeError("credentials are written <USERNAME>:<PASSWORD>, or are a token");
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
 }
 

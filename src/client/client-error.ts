@@ -17,6 +17,8 @@ export class ClientError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The id of the log that the service has, from the header `Gazetteer-Log`. */
   readonly logId: string | undefined;
+  /** The id of the request in the logs of the service, from the problem. */
+  readonly requestId: string | undefined;
   /** The ids of the devices that share the given name, when the name is ambiguous. These are untrusted text too. */
   readonly candidates: readonly string[];
 
@@ -27,17 +29,19 @@ export class ClientError extends Error {
       detail: string;
       retryAfterMs?: number | undefined;
       logId?: string | undefined;
+      requestId?: string | undefined;
       candidates?: readonly string[];
     },
     options?: ErrorOptions,
   ) {
-    const { status, code, detail, retryAfterMs, logId, candidates = [] } = fields;
+    const { status, code, detail, retryAfterMs, logId, requestId, candidates = [] } = fields;
     super(status === 0 ? detail : `${status} ${code}: ${detail}`, options);
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.retryAfterMs = retryAfterMs;
     this.logId = logId;
+    this.requestId = requestId;
     this.candidates = candidates;
   }
 
@@ -64,12 +68,18 @@ export function errorFromResponse(response: Response, body: string, nowMs: numbe
     detail: problem.detail ?? (response.statusText || "the response has no detail"),
     retryAfterMs: parseRetryAfterMs(response.headers.get("retry-after"), nowMs),
     logId: logIdOf(response),
+    requestId: problem.requestId,
     candidates: problem.candidates ?? [],
   });
 }
 
 /** Returns no fields when the body is not a problem of the service: a proxy may have produced the response. */
-function parseProblem(body: string): { code?: string; detail?: string; candidates?: string[] } {
+function parseProblem(body: string): {
+  code?: string;
+  detail?: string;
+  requestId?: string;
+  candidates?: string[];
+} {
   let problem: unknown;
   try {
     problem = JSON.parse(body);
@@ -81,10 +91,14 @@ function parseProblem(body: string): { code?: string; detail?: string; candidate
   const code =
     "type" in problem && typeof problem.type === "string" ? /#([\w-]+)$/.exec(problem.type)?.[1] : undefined;
   const text = "detail" in problem ? problem.detail : "title" in problem ? problem.title : undefined;
+  const instance = "instance" in problem ? problem.instance : undefined;
+  const requestId =
+    typeof instance === "string" ? /^urn:uuid:([0-9a-f-]{36})$/.exec(instance)?.[1] : undefined;
   const ids: unknown = "candidates" in problem ? problem.candidates : undefined;
   return {
     ...(code === undefined ? {} : { code }),
     ...(typeof text === "string" ? { detail: text } : {}),
+    ...(requestId === undefined ? {} : { requestId }),
     ...(Array.isArray(ids) && { candidates: ids.filter((id) => typeof id === "string") }),
   };
 }

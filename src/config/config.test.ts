@@ -377,3 +377,16 @@ describe("relative paths", () => {
     }
   });
 });
+
+test("a header with the user needs trusted proxies, and a name of its own", () => {
+  const faultsOf = (header: string, proxies: string) => {
+    const loaded = loadConfig({
+      environment: { GAZETTEER_AUTH_USER_HEADER: header, GAZETTEER_TRUSTED_PROXIES: proxies },
+    });
+    return loaded.ok ? loaded.config.auth : loaded.faults.map(renderFault).join();
+  };
+  expect(faultsOf("X-Remote-User", "127.0.0.1")).toEqual({ userHeader: "X-Remote-User" });
+  expect(faultsOf("X-Remote-User", "")).toContain("needs trustedProxies");
+  expect(faultsOf("authorization", "127.0.0.1")).toContain("has another meaning");
+  expect(faultsOf("X Remote", "127.0.0.1")).toContain("the name of a header, such as X-Remote-User");
+});

@@ -12,7 +12,7 @@ import { silentLogger } from "../lib/logger.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
-import { checkCluster, checkForwarding, checkMap, checkTransport } from "./cross-checks.ts";
+import { checkAuth, checkCluster, checkForwarding, checkMap, checkTransport } from "./cross-checks.ts";
 import { type ConfigFault, renderFault, type SettingOrigin } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
@@ -70,6 +70,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
     ...fromEnvironment.faults,
     ...fromFlags.faults,
     ...checkTransport(settings),
+    ...checkAuth(settings),
     ...checkCluster(settings),
     ...checkForwarding(settings),
     ...checkMap(settings),

@@ -38,6 +38,22 @@ export function checkTransport(settings: readonly Setting[]): ConfigFault[] {
   );
 }
 
+/** Headers that have another meaning here or in HTTP. */
+const OTHER_HEADERS = ["authorization", "connection", "cookie", "forwarded", "host", "x-forwarded-for"];
+
+export function checkAuth(settings: readonly Setting[]): ConfigFault[] {
+  const header = findSetting(settings, "auth.userHeader");
+  if (!header || !isSet(header)) return [];
+  const fault = (message: string): ConfigFault[] => [{ origin: header.origin, path: [], message }];
+  if (OTHER_HEADERS.includes(String(header.value).toLowerCase()))
+    return fault(
+      "has another meaning; let the proxy send the user in a header of its own, such as X-Remote-User",
+    );
+  return isSet(findSetting(settings, "trustedProxies"))
+    ? []
+    : fault("needs trustedProxies, the addresses of the proxies that send it");
+}
+
 // Checks of `forward` over all sources: each resource is forwarded to one controller only and is not a resource of this
 // service, and the alias under which it is requested is configured.
 

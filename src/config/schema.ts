@@ -164,6 +164,19 @@ export const Configuration = Type.Object(
           "Addresses and CIDR blocks of reverse proxies. From them, `Forwarded` or else `X-Forwarded-For` names the client; from others both are ignored.",
       },
     ),
+    auth: section(
+      {
+        userHeader: Type.Optional(
+          Type.String({
+            pattern: "^[A-Za-z0-9][A-Za-z0-9-]{0,63}$",
+            title: "the name of a header, such as X-Remote-User",
+            description:
+              "Header in which a proxy of `trustedProxies` names the user whom it has signed in; that must be a user of the users file. From others it is ignored.",
+          }),
+        ),
+      },
+      "How users are authenticated, besides passwords, tokens and client certificates.",
+    ),
     hosts: Type.Array(
       Type.String({
         maxLength: 255,
@@ -201,6 +214,11 @@ export const Configuration = Type.Object(
         except: ["-"],
       }),
     ),
+    logFormat: Type.Enum(["text", "json"], {
+      default: "text",
+      description:
+        "Lines of the log on standard error: `text` is `time level event key=value …`, `json` an object each.",
+    }),
     identity: Type.Array(Type.Enum([...IDENTITY_RULES]), {
       uniqueItems: true,
       title: `a list of ${IDENTITY_RULES.join(", ")}, each at most once`,

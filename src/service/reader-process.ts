@@ -129,9 +129,7 @@ async function serveReplica(
   const { socket, password, config, port } = start;
   const { users, limits, tls, cluster } = controlled;
   const clock = systemClock;
-  const logger = createLogger((line) => {
-    process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
-  });
+  const logger = createLogger(undefined, config.logFormat, { reader: start.reader });
   const checkRemotely = createLoginRelay(socket, internalAuthorization(password), clock);
   const client = createClient({
     url: "http://localhost",

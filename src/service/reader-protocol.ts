@@ -16,8 +16,10 @@ const ReaderConfiguration = Type.Pick(Configuration, [
   "onos",
   "cors",
   "trustedProxies",
+  "auth",
   "hosts",
   "accessLog",
+  "logFormat",
 ]);
 
 const ReaderUser = Type.Object({

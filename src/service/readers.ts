@@ -224,7 +224,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, limits, users, tls, log, health } = this.#options;
-    const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
+    const { host, aliases, onos, cors, trustedProxies, auth, hosts, accessLog, logFormat } = config;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
       stdout: "pipe",
@@ -245,7 +245,9 @@ export class Readers implements ReaderMetrics, Disposable {
         onos,
         cors,
         trustedProxies,
+        auth,
         hosts,
+        logFormat,
         ...(accessLog !== undefined && { accessLog }),
       },
       limits,

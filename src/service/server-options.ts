@@ -16,7 +16,7 @@ export const DRAIN_TIMEOUT_MS = 3000;
 export interface SharedServerInput {
   readonly config: Pick<
     Config,
-    "host" | "aliases" | "onos" | "cors" | "trustedProxies" | "hosts" | "accessLog"
+    "host" | "aliases" | "onos" | "cors" | "trustedProxies" | "auth" | "hosts" | "accessLog"
   >;
   /** The limits for clients. They are read at each use, and a reload changes them in place. */
   readonly limits: Limits;
@@ -32,7 +32,7 @@ export interface SharedServerInput {
 
 export function sharedServerOptions(input: SharedServerInput) {
   const { config, limits, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
+  const { host, aliases, onos, cors, trustedProxies, auth, hosts, accessLog } = config;
   const rateOf = (burst: keyof Limits, perMinute: keyof Limits) => ({
     get burst() {
       return limits[burst];
@@ -51,6 +51,7 @@ export function sharedServerOptions(input: SharedServerInput) {
     onos,
     origins: cors.origins,
     trustedProxies,
+    userHeader: auth.userHeader,
     hosts,
     accessLog: accessLog === undefined ? undefined : new AccessLog(accessLog, clock, logger),
     limits,

@@ -118,7 +118,7 @@ type Outcome = "stopped" | "lost-log";
 async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
   const limits = { ...config.limits };
-  const logger = createLogger();
+  const logger = createLogger(undefined, config.logFormat);
   // The log is opened after the sources are created, because opening it needs their order, which is that of the merge.
   let logId: string | undefined;
   let sourceCluster: SourceCluster | undefined;
@@ -234,7 +234,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
-    users.watchFile(backgroundStop.signal),
+    users.watch(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
     logUnknownDevices(store.committer, parts.clock, logger, backgroundStop.signal),
   ]);

@@ -1,5 +1,6 @@
 /** Part 8 of the interface: valid credentials in every form clients send them, and the 401 and 429 of all others. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hashTokenSecret, randomTokenSecret } from "../../src/api/auth/password.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
@@ -66,7 +67,6 @@ test.each([
   "Basic ",
   "Basic !!!!",
   `Basic ${btoa("no-colon")}`,
-  `Bearer ${btoa(`jorg:${PASSWORD.length}`)}`,
   `Digest username="jörg"`.normalize("NFD").replace(/[^\x20-\x7e]/g, ""),
   VALID.slice(6),
   `${VALID} x`,
@@ -191,4 +191,92 @@ test("a user who is removed from the users file, or has a new password, is rejec
     expect(await bob).toEndWith('data: {"reason":"credentials"}\n\n');
     expect(await status("bob:two")).toBe(401);
   });
+});
+
+const TOKEN_CHALLENGE =
+  'Basic realm="controller", charset="UTF-8", Bearer realm="controller", error="invalid_token"';
+
+test("a token is a user of the users file; a wrong or revoked one is a 401 with the challenge of tokens", async () => {
+  const secret = randomTokenSecret();
+  await withUsersFile(async (users, write) => {
+    await write(`ann:ONE\nci:${hashTokenSecret(secret)}\nmetrics:${hashTokenSecret(secret)}:metrics\n`);
+    await using service = await openHarness({ users });
+    await service.replace(SAMPLE);
+    const get = (path: string, token: string) =>
+      service.fetch(path, { headers: { authorization: `Bearer ${token}` } });
+    const token = `gzt.ci.${secret}`;
+    expect((await get("devices", token)).status).toBe(200);
+    expect((await get("devices", `gzt.metrics.${secret}`)).status).toBe(403);
+    expect((await get("/metrics", `gzt.metrics.${secret}`)).status).toBe(200);
+    const wrong = [
+      `gzt.ci.${randomTokenSecret()}`,
+      `gzt.nobody.${secret}`,
+      `gzt.ann.${secret}`,
+      "eyJhbGciOi.J9.x",
+    ];
+    for (const text of wrong) {
+      const response = await get("devices", text);
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, TOKEN_CHALLENGE]);
+      expect((await response.json()).detail).toStartWith("The token is wrong, has expired or was revoked");
+    }
+    const stream = (await get("devices?format=events", token)).text();
+    await write("ann:ONE\n");
+    expect(await stream).toEndWith('data: {"reason":"credentials"}\n\n');
+    expect((await get("devices", token)).status).toBe(401);
+  });
+});
+
+describe("a proxy that signs users in", () => {
+  const withProxy = (body: (service: Harness) => Promise<void>, trustedProxies = ["127.0.0.1"]) =>
+    withUsersFile(async (users) => {
+      await using service = await openHarness({ users, trustedProxies, userHeader: "X-Remote-User" });
+      await service.replace(SAMPLE);
+      await body(service);
+    });
+  const get = async (service: Harness, headers: Record<string, string>, path = `${API}/devices`) => {
+    const response = await fetch(service.url + path, { headers });
+    const { detail = "" } = response.status === 401 ? await response.json() : {};
+    return [response.status, detail];
+  };
+  const UNKNOWN = "The user whom the proxy has signed in is not a user of this service.";
+
+  test("names a user of the users file, who needs no password; other names are refused", () =>
+    withProxy(async (service) => {
+      for (let i = 0; i < 3; i++) expect(await get(service, { "x-remote-user": "ann" })).toEqual([200, ""]);
+      expect(await get(service, { "x-remote-user": "bob" })).toEqual([200, ""]);
+      for (const name of ["cleo", "Ann", "ann, bob"])
+        expect(await get(service, { "x-remote-user": name })).toEqual([401, UNKNOWN]);
+      expect(
+        (await (await fetch(`${service.url}/readyz`, { headers: { "x-remote-user": "ann" } })).json())
+          .version,
+      ).toBeString();
+    }));
+
+  test("without a name, a client logs in as usual", () =>
+    withProxy(async (service) => {
+      expect((await get(service, {}))[0]).toBe(401);
+      expect((await get(service, { "x-remote-user": "" }))[0]).toBe(401);
+      expect((await get(service, { authorization: basicAuth("ann:one") }))[0]).toBe(200);
+    }));
+
+  test("the user and the Authorization header must be the same user", () =>
+    withProxy(async (service) => {
+      const both = (user: string, login: string) =>
+        get(service, { "x-remote-user": user, authorization: basicAuth(login) });
+      expect(await both("ann", "ann:one")).toEqual([200, ""]);
+      expect(await both("ann", "bob:two")).toEqual([
+        401,
+        "The user whom the proxy has signed in is not that of the Authorization header.",
+      ]);
+      expect((await both("ann", "ann:wrong"))[0]).toBe(401);
+    }));
+
+  test("from any other address the header is ignored", () =>
+    withProxy(
+      async (service) => {
+        expect((await get(service, { "x-remote-user": "ann" }))[0]).toBe(401);
+        expect((await get(service, { "x-remote-user": "ann", "x-forwarded-for": "192.0.2.1" }))[0]).toBe(401);
+      },
+      ["192.0.2.0/24"],
+    ));
 });

@@ -56,6 +56,7 @@ export interface HarnessOptions {
   readonly onos?: OnosOptions;
   readonly origins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  readonly userHeader?: string;
   readonly hosts?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
@@ -147,6 +148,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     onos: options.onos,
     origins: options.origins ?? [],
     trustedProxies: options.trustedProxies ?? [],
+    userHeader: options.userHeader,
     hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,

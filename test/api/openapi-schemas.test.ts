@@ -164,7 +164,7 @@ test("operation ids are unique, and every $ref has a target", () => {
 });
 
 test("only the health probes are documented as needing no credentials", () => {
-  expect(DOCUMENT.security).toEqual([{ basic: [] }]);
+  expect(DOCUMENT.security).toEqual([{ basic: [] }, { bearer: [] }]);
   const open = paths.filter(([, item]) => asObject(item.get).security !== undefined).map(([path]) => path);
   expect(open).toEqual(["/healthz", "/readyz"]);
 });

@@ -17,7 +17,7 @@ export async function withUsersFile(
   const clock = new ManualClock();
   const users = await openUsers({ file, clock, logger: silentLogger });
   const stop = new AbortController();
-  const watching = users.watchFile(stop.signal);
+  const watching = users.watch(stop.signal);
   try {
     await body(users, async (text) => {
       const before = users.all();

@@ -90,6 +90,8 @@ interface AccessLine {
   readonly id: string;
   readonly address: string;
   readonly time: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
 }
 
 const accessLines = (path: string): AccessLine[] =>
@@ -108,7 +110,13 @@ test("the access log has a JSON line for each response of all processes, and fol
     env: { GAZETTEER_TRUSTED_PROXIES: "127.0.0.1" },
   });
   await until(() => service.stderr().includes("reader listens"), { what: "the reader" });
-  const headers = { "x-forwarded-for": "192.0.2.7", connection: "close" };
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const headers = {
+    "x-forwarded-for": "192.0.2.7",
+    "x-request-id": "r-1",
+    traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+    connection: "close",
+  };
   for (let i = 0; i < 20; i++) await (await service.fetch(DEVICES, { headers })).text();
   const body = await (
     await service.fetch("/openapi.json", { headers: { ...headers, "accept-encoding": "identity" } })
@@ -118,6 +126,7 @@ test("the access log has a JSON line for each response of all processes, and fol
   await until(() => accessLines(path).length === 22, { what: "the lines" });
   const lines = accessLines(path);
   expect(lines.every(({ address, method }) => address === "192.0.2.7" && method === "GET")).toBe(true);
+  expect(lines.every((line) => line.requestId === "r-1" && line.traceId === traceId)).toBe(true);
   expect(lines.filter(({ user, status }) => user === "reader" && status === 200)).toHaveLength(21);
   expect(new Set(lines.map(({ id }) => id)).size).toBe(22);
   expect(lines.find(({ target }) => target === "/openapi.json")?.bytes).toBe(Buffer.byteLength(body));

@@ -4,15 +4,16 @@ import Value from "typebox/value";
 import type { ConfigKey } from "../../src/config/settings.ts";
 import { schemaOption } from "../../src/lib/schema-faults.ts";
 
-/** Values that differ from each other. Fails for a key of a kind that it does not know: add one then. */
+/**
+ * Values that differ from each other; of a key that has only two values, the first differs from the default. Fails for a key of
+ * a kind that it does not know: add one then.
+ */
 export function sampleValues(key: ConfigKey): [first: unknown, second: unknown, third: unknown] {
-  // There are no three: the first differs from the default.
-  if (Type.IsBoolean(key.schema)) return [!key.defaultValue, key.defaultValue, !key.defaultValue];
-  const [first, second, third] = samplesOf(key.schema).filter(
+  const [first, second = key.defaultValue, third = first] = samplesOf(key.schema).filter(
     (value) => Value.Check(key.schema, value) && !Bun.deepEquals(value, key.defaultValue),
   );
   if (first === undefined || second === undefined) throw new Error(`no sample values for ${key.name}`);
-  return [first, second, third ?? first];
+  return [first, second, third];
 }
 
 function samplesOf(schema: Type.TSchema): unknown[] {

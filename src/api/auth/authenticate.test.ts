@@ -8,6 +8,7 @@ import {
   type LoginClient,
   THROTTLE_DEFAULTS,
 } from "./authenticate.ts";
+import { hashTokenSecret, randomTokenSecret } from "./password.ts";
 import type { User, Users } from "./users.ts";
 
 const hash = (password: string | Uint8Array) => Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
@@ -48,7 +49,7 @@ class FakeUsers implements Users {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
-  async watchFile(): Promise<void> {}
+  async watch(): Promise<void> {}
   async saveGenerated(): Promise<void> {}
 }
 
@@ -122,6 +123,41 @@ describe("outcomes", () => {
   test("without any users every credential is wrong, not an error", async () => {
     users.remove("ann");
     expect((await create().authenticate(basic("ann:secret"), HERE)).outcome).toBe("wrong");
+  });
+});
+
+describe("tokens", () => {
+  const secret = randomTokenSecret();
+  const bearer = (name: string, text = secret) => `Bearer gzt.${name}.${text}`;
+  const outcome = async (auth: ReturnType<typeof create>, header: string) =>
+    (await auth.authenticate(header, HERE)).outcome;
+
+  test("are accepted and cached like passwords, and throttled like them", async () => {
+    users.set("prometheus", hashTokenSecret(secret));
+    const auth = create({ maxWaitingPerPair: 0 });
+    expect(await auth.authenticate(bearer("prometheus"), HERE)).toMatchObject({
+      outcome: "ok",
+      user: "prometheus",
+    });
+    expect(auth.cachedCredential(bearer("prometheus"))?.user).toBe("prometheus");
+    const outcomes = [];
+    for (let i = 0; i < 11; i++)
+      outcomes.push(await outcome(auth, bearer("prometheus", randomTokenSecret())));
+    expect(outcomes).toEqual([...Array(10).fill("wrong"), "throttled"]);
+    expect(await outcome(auth, bearer("prometheus"))).toBe("throttled");
+    users.remove("prometheus");
+    expect(auth.cachedCredential(bearer("prometheus"))).toBeUndefined();
+  });
+
+  test("a token is no password, and a password no token", async () => {
+    users.set("prometheus", hashTokenSecret(secret));
+    users.set("bob", await hash(secret));
+    users.set("cert", "certificate");
+    const auth = create();
+    expect(await outcome(auth, basic(`prometheus:${secret}`))).toBe("wrong");
+    expect(await outcome(auth, bearer("bob"))).toBe("wrong");
+    expect(await outcome(auth, basic(`bob:${secret}`))).toBe("ok");
+    for (const name of ["cert", "nobody"]) expect(await outcome(auth, bearer(name))).toBe("wrong");
   });
 });
 

@@ -1,11 +1,12 @@
 /**
- * Authentication of an Authorization header. A password is hashed once per credential and process. After that the
+ * Authentication of an Authorization header. A password or token is hashed once per credential and process. After that the
  * credential is cached under a digest of the header, and `cachedCredential` finds it with one look-up.
  *
  * - The digest is SHA-256 with a random key of this process. Cached digests are useless elsewhere, and the timing of a
  *   look-up reveals nothing about the header.
  * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
- *   the result is discarded.
+ *   the result is discarded. Passwords are not accepted as tokens and tokens not as passwords, so that the kind of a user's
+ *   secret cannot be told from the time of a check either.
  * - Failures are throttled per pair of client address and user name, and per address (`login-queue.ts`), never per user
  *   alone. While its pair is throttled, a right credential waits for its turn too.
  * - A cached credential is accepted at once only while its pair of address and user had no failure and no refusal in the
@@ -16,10 +17,18 @@
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { type BasicCredentials, MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
+import { type LoginCandidate, MAX_AUTHORIZATION_LENGTH, parseAuthorization } from "./authorization.ts";
 import { addressKey, FailedPairs, FailureBuckets, type FailureRate, pairKey } from "./failure-buckets.ts";
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
-import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
+import {
+  hashPassword,
+  hashTokenSecret,
+  type LoginScheme,
+  randomPassword,
+  randomTokenSecret,
+  schemeOf,
+  verifySecret,
+} from "./password.ts";
 import type { User, Users } from "./users.ts";
 import { CERTIFICATE_ONLY, type Role } from "./users-file.ts";
 
@@ -121,6 +130,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const failedPairs = new FailedPairs(clock, MAX_FAILING_KEYS);
   const cache = createBoundedCache<string, Credential>({ maxSize: MAX_CACHED_CREDENTIALS });
   const checksInFlight = new Map<string, Promise<AuthResult>>();
+  const decoyTokenHash = hashTokenSecret(randomTokenSecret());
   let hashWithoutUsers: Promise<string> | undefined;
   let generation = 0;
 
@@ -140,8 +150,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   /** The hash that an unknown name is checked against. It is always the same for a name, so that the cost is constant. */
-  function decoyHash(name: string): Promise<string> | string {
-    const all = users.all().filter(hasPassword);
+  function decoyHash(scheme: LoginScheme, name: string): Promise<string> | string {
+    if (scheme === "bearer") return decoyTokenHash;
+    const all = users.all().filter((user) => hasSecret(user, scheme));
     if (all.length === 0) {
       hashWithoutUsers ??= hashPassword(randomPassword());
       return hashWithoutUsers;
@@ -150,17 +161,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return all[index]?.hash ?? "";
   }
 
-  async function findUser(candidates: readonly BasicCredentials[]): Promise<User | undefined> {
-    for (const { name, password } of candidates) {
+  async function findUser(candidates: readonly LoginCandidate[]): Promise<User | undefined> {
+    for (const { scheme, name, secret } of candidates) {
       const user = users.find(name);
-      const hash = user && hasPassword(user) ? user.hash : await decoyHash(name);
-      const isRight = (await verifyPassword(password, hash)) && hash === user?.hash;
+      const hash = user && hasSecret(user, scheme) ? user.hash : await decoyHash(scheme, name);
+      const isRight = (await verifySecret(secret, hash)) && hash === user?.hash;
       if (isRight) return user;
     }
     return undefined;
   }
 
-  async function check(digest: string, candidates: readonly BasicCredentials[]): Promise<AuthResult> {
+  async function check(digest: string, candidates: readonly LoginCandidate[]): Promise<AuthResult> {
     const user = await findUser(candidates);
     // If the user has changed during the check, the old password is wrong.
     if (!user || users.find(user.name)?.credentialId !== user.credentialId) return WRONG;
@@ -172,7 +183,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function enqueueCheck(
     digest: string,
-    candidates: readonly BasicCredentials[],
+    candidates: readonly LoginCandidate[],
     attempt: LoginAttempt,
   ): Promise<AuthResult> {
     let result: AuthResult = WRONG;
@@ -199,7 +210,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** Connections of one client that send the same header at the same time share one check. */
   async function sharedCheck(
     digest: string,
-    candidates: readonly BasicCredentials[],
+    candidates: readonly LoginCandidate[],
     attempt: LoginAttempt,
   ): Promise<AuthResult> {
     const key = `${attempt.pairKey} ${digest}`;
@@ -221,7 +232,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   function checkInTurn(
     header: string,
-    candidates: readonly [BasicCredentials, ...BasicCredentials[]],
+    candidates: readonly [LoginCandidate, ...LoginCandidate[]],
     client: LoginClient,
   ): Promise<AuthResult> {
     if (options.checkRemotely) return checkInMainProcess(options.checkRemotely, header, client);
@@ -247,7 +258,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (header === null || header === "") return MISSING;
       const cached = cachedCredential(header);
       if (cached && !failedPairs.has(client.address, cached.user)) return cached;
-      const [first, ...others] = parseBasicAuthorization(header);
+      const [first, ...others] = parseAuthorization(header);
       if (!first) return MALFORMED;
       const names = new Set([first, ...others].map(({ name }) => name));
       const login = failedPairs.begin(
@@ -265,4 +276,5 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
-const hasPassword = ({ hash }: User): boolean => hash !== CERTIFICATE_ONLY;
+const hasSecret = ({ hash }: User, scheme: LoginScheme): boolean =>
+  hash !== CERTIFICATE_ONLY && schemeOf(hash) === scheme;

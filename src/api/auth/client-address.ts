@@ -34,6 +34,11 @@ export class ClientAddresses {
     return { address: this.#rightmostUntrusted(hopsOf(request), peer), isPeer: false };
   }
 
+  /** Whether the connection comes from a trusted proxy, and not from a process of the service. */
+  isTrustedProxy({ remoteAddress, isOwnProcess }: ConnectionOrigin): boolean {
+    return !isOwnProcess && this.#trusted.includes(canonical(remoteAddress));
+  }
+
   #rightmostUntrusted(hops: readonly Hop[], peer: string): string {
     let address = peer;
     for (const hop of hops.toReversed()) {

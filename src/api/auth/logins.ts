@@ -11,11 +11,11 @@ import { TokenBuckets } from "../../lib/token-bucket.ts";
 import type { Exchange } from "../exchange.ts";
 import { roleProblem } from "./auth-problem.ts";
 import type { Authenticator } from "./authenticate.ts";
-import { parseBasicAuthorization } from "./basic.ts";
-import { authenticateWithCertificate, type CertificateAuthResult } from "./certificate.ts";
+import { parseAuthorization } from "./authorization.ts";
 import { ClientAddresses, type RequestClient } from "./client-address.ts";
 import { loginCheckResponse } from "./login-relay.ts";
 import type { Users } from "./users.ts";
+import { authenticateWithVoucher, type RequestAuthResult, type Voucher } from "./vouched-user.ts";
 
 const MAX_REFUSALS_AT_ONCE = 1000;
 const REFUSAL_INTERVAL_MS = 10;
@@ -53,9 +53,8 @@ export class AuditLog {
 
 const MAX_LOGGED_NAME_LENGTH = 255;
 
-/** The user name that the request claims, which may be any text. */
-const claimedUser = (request: Request): string | undefined =>
-  parseBasicAuthorization(request.header("authorization") ?? "")[0]?.name.slice(0, MAX_LOGGED_NAME_LENGTH);
+/** The text of a header, which has one character for each byte. */
+const utf8Of = (header: string): string => Buffer.from(header, "latin1").toString("utf8");
 
 /**
  * Whether a waiting login is dropped without a check, because most clients that have closed their sending side are gone. A
@@ -67,22 +66,27 @@ export interface LoginsOptions {
   readonly authenticator: Authenticator;
   readonly users: Users;
   readonly trustedProxies: readonly string[];
+  /** The header in which trusted proxies name the user whom they have signed in; undefined if they sign nobody in. */
+  readonly userHeader?: string | undefined;
 }
 
 export class Logins {
   readonly #authenticator: Authenticator;
   readonly #addresses: ClientAddresses;
   readonly #users: Users;
+  /** The name of the header in lower case. */
+  readonly #userHeader: string | undefined;
   readonly #audit: AuditLog;
   readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
   /** Number of first logins by outcome. */
   readonly outcomes = new Map<string, number>();
 
-  constructor({ authenticator, users, trustedProxies }: LoginsOptions, audit: AuditLog) {
+  constructor({ authenticator, users, trustedProxies, userHeader }: LoginsOptions, audit: AuditLog) {
     this.#authenticator = authenticator;
     this.#users = users;
     this.#audit = audit;
     this.#addresses = new ClientAddresses(trustedProxies);
+    this.#userHeader = userHeader?.toLowerCase();
   }
 
   clientOf(request: Request, connection: ConnectionInfo): RequestClient {
@@ -94,12 +98,22 @@ export class Logins {
     return connection.isOwnProcess ? undefined : this.clientOf(request, connection).address;
   }
 
-  async authenticate(exchange: Exchange): Promise<CertificateAuthResult> {
+  /** The party that has authenticated the user; undefined if the request must prove itself who its user is. */
+  voucherOf(request: Request, connection: ConnectionInfo): Voucher | undefined {
+    const named = this.#userHeader === undefined ? null : request.header(this.#userHeader);
+    // An empty value is what some proxies send for a client that is not signed in.
+    if (named && this.#addresses.isTrustedProxy(connection)) return { by: "proxy", name: utf8Of(named) };
+    const { clientCertificate } = connection;
+    return clientCertificate && { by: "certificate", name: clientCertificate.commonName };
+  }
+
+  async authenticate(exchange: Exchange): Promise<RequestAuthResult> {
     const { request, connection } = exchange;
     const { address, isPeer } = this.clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
     const client = { address, connectionFailures, isGone: () => isGone(connection) };
-    const result = await authenticateWithCertificate(this.#users, connection.clientCertificate, () =>
+    const voucher = this.voucherOf(request, connection);
+    const result = await authenticateWithVoucher(this.#users, voucher, () =>
       this.#authenticator.authenticate(request.header("authorization"), client),
     );
     if (result.outcome === "ok") connection.markAuthenticated();
@@ -126,12 +140,17 @@ export class Logins {
   }
 
   /** Does not record a request without credentials, because browsers send one before each login. */
-  #record(exchange: Exchange, address: string, result: CertificateAuthResult): void {
+  #record(exchange: Exchange, address: string, result: RequestAuthResult): void {
     if (result.outcome === "missing") return;
     this.outcomes.set(result.outcome, (this.outcomes.get(result.outcome) ?? 0) + 1);
     if (result.outcome === "ok") this.#audit.login(result.user, { address, id: exchange.id });
-    else
-      this.#audit.refused(result.outcome, { user: claimedUser(exchange.request), address, id: exchange.id });
+    else this.#audit.refused(result.outcome, { user: this.#claimedUser(exchange), address, id: exchange.id });
+  }
+
+  /** The user name that the request claims, which may be any text. */
+  #claimedUser({ request, connection }: Exchange): string | undefined {
+    const [login] = parseAuthorization(request.header("authorization") ?? "");
+    return (login ?? this.voucherOf(request, connection))?.name?.slice(0, MAX_LOGGED_NAME_LENGTH);
   }
 
   /** Checks the login of a client of a reader process. */

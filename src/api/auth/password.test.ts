@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hashFault, hashPassword, passwordBytes, randomPassword, verifyPassword } from "./password.ts";
+import { hashFault, hashPassword, passwordBytes, randomPassword, verifySecret } from "./password.ts";
 
 /** The format of `htpasswd -B`, at a lower cost. */
 const HTPASSWD = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
@@ -10,25 +10,25 @@ describe("hashes", () => {
     const hash = await hashPassword("pässword");
     expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
     expect(hashFault(hash)).toBeUndefined();
-    expect(await verifyPassword(passwordBytes("pässword"), hash)).toBe(true);
-    expect(await verifyPassword(passwordBytes("pa\u0308ssword"), hash)).toBe(true);
-    expect(await verifyPassword(passwordBytes("password"), hash)).toBe(false);
-    expect(await verifyPassword(passwordBytes(""), hash)).toBe(false);
+    expect(await verifySecret(passwordBytes("pässword"), hash)).toBe(true);
+    expect(await verifySecret(passwordBytes("pa\u0308ssword"), hash)).toBe(true);
+    expect(await verifySecret(passwordBytes("password"), hash)).toBe(false);
+    expect(await verifySecret(passwordBytes(""), hash)).toBe(false);
   });
 
   for (const prefix of ["$2a$", "$2b$", "$2y$"]) {
     test(`bcrypt with prefix ${prefix} is accepted`, async () => {
       const hash = HTPASSWD.replace("$2b$", prefix);
       expect(hashFault(hash)).toBeUndefined();
-      expect(await verifyPassword(passwordBytes("secret"), hash)).toBe(true);
-      expect(await verifyPassword(passwordBytes("secreT"), hash)).toBe(false);
+      expect(await verifySecret(passwordBytes("secret"), hash)).toBe(true);
+      expect(await verifySecret(passwordBytes("secreT"), hash)).toBe(false);
     });
   }
 
   test("a bcrypt password is truncated at 72 bytes, as htpasswd does", async () => {
     const hash = await Bun.password.hash("x".repeat(72), { algorithm: "bcrypt", cost: 4 });
-    expect(await verifyPassword(passwordBytes("x".repeat(90)), hash)).toBe(true);
-    expect(await verifyPassword(passwordBytes("x".repeat(71)), hash)).toBe(false);
+    expect(await verifySecret(passwordBytes("x".repeat(90)), hash)).toBe(true);
+    expect(await verifySecret(passwordBytes("x".repeat(71)), hash)).toBe(false);
   });
 
   const rejected: [title: string, hash: string][] = [

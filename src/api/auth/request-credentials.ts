@@ -1,15 +1,16 @@
 /**
- * The credential of a request. It is found by the header lines that the connection repeats, by the client certificate, or
- * in the cache of the authenticator; otherwise the password is checked. A request relayed by a reader process names its user.
+ * The credential of a request. It is found by the header lines that the connection repeats, by what a client certificate or a
+ * trusted proxy says, or in the cache of the authenticator; otherwise the password or token is checked. A request relayed by a
+ * reader process names its user.
  */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Exchange } from "../exchange.ts";
 import { RELAYED_USER_HEADER } from "../forwarding/relay.ts";
 import { type Authenticator, type Credential, INTERNAL_CREDENTIAL } from "./authenticate.ts";
-import { type CertificateAuthResult, cachedWithCertificate, credentialOf } from "./certificate.ts";
 import type { Logins } from "./logins.ts";
 import type { Users } from "./users.ts";
+import { cachedWithVoucher, credentialOf, type RequestAuthResult } from "./vouched-user.ts";
 
 /** The `handlerCache` of header lines: the credential that they contain. It is valid until any user changes. */
 class CachedAuth {
@@ -46,14 +47,15 @@ export class RequestCredentials {
       return headers.handlerCache.credential;
     headers.handlerCache = undefined;
     const header = request.header("authorization");
-    const found = cachedWithCertificate(this.#users, connection.clientCertificate, header, cachedCredential);
+    const voucher = this.#logins.voucherOf(request, connection);
+    const found = cachedWithVoucher(this.#users, voucher, header, cachedCredential);
     if (!found || (header && this.#hasFailed(request, connection, found.user))) return undefined;
     headers.handlerCache = new CachedAuth(generation, found);
     return found;
   }
 
   /** Checks the credential. A right one is accepted from now on for the same header lines on this connection. */
-  async check(exchange: Exchange): Promise<CertificateAuthResult> {
+  async check(exchange: Exchange): Promise<RequestAuthResult> {
     // The generation is read before the check, because a user may change while it runs.
     const { generation } = this.#authenticator;
     const result = await this.#logins.authenticate(exchange);

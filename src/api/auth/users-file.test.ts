@@ -13,8 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { hashTokenSecret } from "./password.ts";
 import {
   CERTIFICATE_ONLY,
+  changeUser,
   MAX_FILE_BYTES,
   nameFault,
   parseUsers,
@@ -52,7 +54,14 @@ describe("parsing", () => {
     ["a name twice", `ann:${A}\nann:${B}`, "users:3:1: user ann is listed twice"],
     ["a control character", `a\u0007nn:${A}`, "users:2:1: a user name may not contain control characters"],
     ["a role that does not exist", `ann:${A}:extra`, "the role must be one of reader, metrics"],
-    ["two roles", `ann:${A}:metrics:metrics`, "the role must be one of reader, metrics"],
+    [
+      "two roles",
+      `ann:${A}:metrics:metrics`,
+      `users:2:${A.length + 14}: the time of expiry must be written as`,
+    ],
+    ["a local time", `ann:${A}:reader:2027-01-31T00:00:00`, "the time of expiry must be written as"],
+    ["a day that does not exist", `ann:${A}:reader:2027-13-31T00:00:00Z`, "the time of expiry must be"],
+    ["half of a token's hash", "ann:$sha256$AAAA", "users:2:5: not an argon2id or bcrypt hash"],
   ];
   for (const [title, line, message] of rejected) {
     test(`rejected: ${title}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));
@@ -97,6 +106,18 @@ describe("storing", () => {
     expect(readFileSync(path, "utf8")).toBe(`# ours\nann:${B}\n\n# theirs\nbob:${A}\ncy:${B}\n`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(["users"]);
+  });
+
+  test("a role and an expiry stay with a new password, a token is no user with a password, a removed line is gone", async () => {
+    const path = join(folder, "users");
+    const token = hashTokenSecret("x");
+    writeFileSync(path, `# ours\nann:${A}:metrics:2027-01-31T08:00:00Z\nci:${token}\nbob:${A}\n`);
+    await storeUser(path, "ann", B);
+    await expect(storeUser(path, "ci", B)).rejects.toThrow("ci is a token");
+    await changeUser(path, "bob", () => undefined);
+    expect(readFileSync(path, "utf8")).toBe(`# ours\nann:${B}:metrics:2027-01-31T08:00:00Z\nci:${token}\n`);
+    await changeUser(path, "ci", (before) => before && { ...before, expiresAt: Date.UTC(2028, 1, 29) });
+    expect(readFileSync(path, "utf8")).toEndWith(`\nci:${token}:reader:2028-02-29T00:00:00Z\n`);
   });
 
   test("a symbolic link stays; the file it points to is replaced", async () => {

@@ -1,12 +1,13 @@
 /**
  * The users file: each line is `name:hash`, or `name:certificate` for a user without a password, followed by `:role` for a
- * user that may not read everything. Blank lines and `#` comments are allowed. Parsing is strict: a line that cannot be
- * parsed is an error with its line number, because skipping it would silently lock a user out. The content is written to a
- * temporary file that is renamed, so that a concurrent reader never sees a part of it.
+ * user that may not read everything, and by `:role:time` for one that expires. The hash is that of a password or of a token.
+ * Blank lines and `#` comments are allowed. Parsing is strict: a line that cannot be parsed is an error with its line number,
+ * because skipping it would silently lock a user out. The content is written to a temporary file that is renamed, so that a
+ * concurrent reader never sees a part of it.
  */
 import { open } from "node:fs/promises";
 import { type FileOwner, READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../../lib/replace-file.ts";
-import { hashFault } from "./password.ts";
+import { hashFault, schemeOf } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
@@ -17,20 +18,43 @@ export const CERTIFICATE_ONLY = "certificate";
 export const ROLES = ["reader", "metrics"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The entries by user name, in the order of the file: the hash, followed by `:role` if it is not `reader`. */
+/** The part of each line after the name, by user name, in the order of the file. */
 export type StoredUsers = ReadonlyMap<string, string>;
+
+export interface UserEntry {
+  readonly hash: string;
+  readonly role: Role;
+  /** The time from which on the user no longer exists, in epoch milliseconds. */
+  readonly expiresAt?: number | undefined;
+}
 
 export const isRole = (text: string): text is Role => ROLES.some((role) => role === text);
 
-/** Splits the part of a line after the name. The role is undefined if there is no such role. */
-export function parseEntry(entry: string): { readonly hash: string; readonly role: Role | undefined } {
-  const colon = entry.indexOf(":");
-  if (colon < 0) return { hash: entry, role: "reader" };
-  const role = entry.slice(colon + 1);
-  return { hash: entry.slice(0, colon), role: isRole(role) ? role : undefined };
+const EXPIRY = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** Parses the part of a line after the name. Returns the fault, with its position in the text, if role or time is not valid. */
+export function parseEntry(
+  text: string,
+):
+  | { readonly ok: true; readonly entry: UserEntry }
+  | { readonly ok: false; readonly at: number; readonly fault: string } {
+  // The time has colons of its own.
+  const [, hash = "", role = "reader", time] = /^([^:]*)(?::([^:]*)(?::([\s\S]*))?)?$/.exec(text) ?? [];
+  if (!isRole(role))
+    return { ok: false, at: hash.length + 1, fault: `the role must be one of ${ROLES.join(", ")}` };
+  if (time === undefined) return { ok: true, entry: { hash, role } };
+  const expiresAt = EXPIRY.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(expiresAt)) {
+    const at = hash.length + role.length + 2;
+    return { ok: false, at, fault: "the time of expiry must be written as 2027-01-31T00:00:00Z" };
+  }
+  return { ok: true, entry: { hash, role, expiresAt } };
 }
 
-const formatEntry = (hash: string, role: Role): string => (role === "reader" ? hash : `${hash}:${role}`);
+function formatEntry({ hash, role, expiresAt }: UserEntry): string {
+  if (expiresAt === undefined) return role === "reader" ? hash : `${hash}:${role}`;
+  return `${hash}:${role}:${new Date(expiresAt).toISOString().replace(/\.\d+Z$/, "Z")}`;
+}
 
 /** Faults in the users, shown to the operator. Each is one line that names the file and the position, or what to do. */
 export class UsersError extends Error {
@@ -69,15 +93,16 @@ export function parseUsers(text: string, path: string): StoredUsers {
       faults.push(`${path}:${index + 1}:${start + offset + 1}: ${fault}`);
     const colon = line.indexOf(":");
     const name = line.slice(0, colon).normalize("NFC");
-    const entry = line.slice(colon + 1);
-    const { hash, role } = parseEntry(entry);
+    const text = line.slice(colon + 1);
+    const [hash = ""] = text.split(":", 1);
+    const parsed = parseEntry(text);
     const badName = colon < 0 ? "not NAME:HASH" : nameFault(name);
     const badHash = hash === CERTIFICATE_ONLY ? undefined : hashFault(hash);
     if (badName) addFault(0, `${badName}; make the line with gazetteer passwd`);
     else if (badHash) addFault(colon + 1, `${badHash}; make the line with gazetteer passwd`);
-    else if (!role) addFault(colon + 1 + hash.length + 1, `the role must be one of ${ROLES.join(", ")}`);
+    else if (!parsed.ok) addFault(colon + 1 + parsed.at, parsed.fault);
     else if (users.has(name)) addFault(0, `user ${name} is listed twice; remove one of the lines`);
-    else users.set(name, entry);
+    else users.set(name, text);
   }
   if (faults.length > 0) throw new UsersError(...faults);
   return users;
@@ -109,15 +134,36 @@ async function readText(file: string, path: string): Promise<UsersText> {
   }
 }
 
-/** Replaces the line of `name`, or appends one. Every other line stays as it is. */
-function setUserLine(text: string, name: string, entry: string): string {
-  const line = `${name}:${entry}`;
+/** Replaces the line of `name`, appends one, or removes it where there is no entry. Every other line stays as it is. */
+function setUserLine(text: string, name: string, entry: UserEntry | undefined): string {
+  const line = entry && `${name}:${formatEntry(entry)}`;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   const index = lines.findIndex((existing) => existing.trim().normalize("NFC").startsWith(`${name}:`));
-  if (index < 0) lines.push(line);
-  else lines[index] = line;
-  return `${lines.join("\n")}\n`;
+  const [at, removed] = index < 0 ? [lines.length, 0] : [index, 1];
+  lines.splice(at, removed, ...(line === undefined ? [] : [line]));
+  return lines.map((each) => `${each}\n`).join("");
+}
+
+/**
+ * Replaces the entry of a user by what `change` makes of it: undefined is no entry, before and after. Writes nothing if
+ * `change` throws. Creates the file if it does not exist.
+ */
+export async function changeUser(
+  path: string,
+  name: string,
+  change: (before: UserEntry | undefined) => UserEntry | undefined,
+): Promise<void> {
+  const normalizedName = name.normalize("NFC");
+  // A symbolic link stays, and the file that it points to is replaced.
+  await withPinnedFile(path, async (file) => {
+    const { text, owner } = await readText(file, path).catch(emptyWhenMissing);
+    const stored = parseUsers(text, path).get(normalizedName);
+    const before = stored === undefined ? undefined : parseEntry(stored);
+    const changed = setUserLine(text, normalizedName, change(before?.ok ? before.entry : undefined));
+    // The owner stays, because root may change a password for a service that runs as another user.
+    await replaceFile(file, changed, owner);
+  });
 }
 
 /** Adds or replaces a user. Without `role` a known user keeps its role, and a new one may read everything. */
@@ -127,17 +173,14 @@ export async function storeUser(
   hash: string,
   role?: Role,
 ): Promise<"added" | "replaced"> {
-  const normalizedName = name.normalize("NFC");
-  // A symbolic link stays, and the file that it points to is replaced.
-  return withPinnedFile(path, async (file) => {
-    const { text, owner } = await readText(file, path).catch(emptyWhenMissing);
-    const before = parseUsers(text, path).get(normalizedName);
-    const keptRole = before === undefined ? undefined : parseEntry(before).role;
-    const entry = formatEntry(hash, role ?? keptRole ?? "reader");
-    // The owner stays, because root may change a password for a service that runs as another user.
-    await replaceFile(file, setUserLine(text, normalizedName, entry), owner);
-    return before === undefined ? "added" : "replaced";
+  let outcome: "added" | "replaced" = "added";
+  await changeUser(path, name, (before) => {
+    if (before) outcome = "replaced";
+    if (before && schemeOf(before.hash) !== schemeOf(hash))
+      throw new UsersError(`${name} is a token; revoke it first, or give the user another name`);
+    return { ...before, hash, role: role ?? before?.role ?? "reader" };
   });
+  return outcome;
 }
 
 function emptyWhenMissing(error: unknown): UsersText {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../lib/clock.ts";
 import { createLogger, silentLogger } from "../../lib/logger.ts";
-import { passwordBytes, verifyPassword } from "./password.ts";
+import { hashTokenSecret, passwordBytes, randomTokenSecret, verifySecret } from "./password.ts";
 import { openUsers, type SharedSet, type Users } from "./users.ts";
 import type { StoredUsers } from "./users-file.ts";
 
@@ -23,7 +23,7 @@ const open = (options: { environment?: string; file?: string; dataDir?: string }
   openUsers({ ...options, clock, logger: silentLogger });
 const names = (users: Users) => users.all().map((user) => user.name);
 const accepts = (users: Users, name: string, password: string) =>
-  verifyPassword(passwordBytes(password), users.find(name)?.hash ?? "");
+  verifySecret(passwordBytes(password), users.find(name)?.hash ?? "");
 
 describe("origins of users", () => {
   test("the environment; the password may contain colons and any letter", async () => {
@@ -121,7 +121,7 @@ describe("watching the file", () => {
     const changes: string[][] = [];
     const removeListener = users.onChange((changed) => changes.push([...changed].sort()));
     const stop = new AbortController();
-    const watching = users.watchFile(stop.signal);
+    const watching = users.watch(stop.signal);
 
     writeFileSync(file, `ann:${B}\nbob:${A}\ncy:${A}\n`);
     await advanceUntil(() => users.find("cy") !== undefined);
@@ -148,6 +148,34 @@ describe("watching the file", () => {
     await watching;
     expect(log).not.toContain(A);
   });
+});
+
+test("a user that expires is removed within about a second, and listeners get its name", async () => {
+  let log = "";
+  const logger = createLogger((line) => {
+    log += line;
+  });
+  const time = (ms: number) => new Date(clock.now() + ms).toISOString().replace(".000Z", "Z");
+  const token = hashTokenSecret(randomTokenSecret());
+  const file = writeFile(
+    `ann:${A}\nci:${token}:metrics:${time(60_000)}\nold:${token}:reader:${time(-1000)}\n`,
+  );
+  const users = await openUsers({ file, clock, logger });
+  expect(names(users)).toEqual(["ann", "ci"]);
+  expect(users.find("ci")?.role).toBe("metrics");
+  const changes: string[][] = [];
+  users.onChange((changed) => changes.push([...changed]));
+  const stop = new AbortController();
+  const watching = users.watch(stop.signal);
+  await clock.advance(59_000);
+  expect(names(users)).toEqual(["ann", "ci"]);
+  await clock.advance(1000);
+  expect([names(users), changes]).toEqual([["ann"], [["ci"]]]);
+  await clock.advance(60_000);
+  expect(changes).toHaveLength(1);
+  stop.abort();
+  await watching;
+  expect(log).toMatch(/audit users-changed file=\S+ expired=ci\n/);
 });
 
 describe("users of a cluster", () => {

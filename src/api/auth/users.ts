@@ -3,6 +3,8 @@
  * watched: a changed file takes effect within about a second; a file that cannot be parsed changes nothing and is
  * logged. If no user is configured, one is generated. Its password is returned once; only the hash is stored.
  *
+ * An entry that has expired is not a user. Expiry is a change like any other, found within about a second.
+ *
  * In a cluster that shares its users, the users of the shared set apply instead of those of the file, and a change of the
  * file changes the set.
  *
@@ -57,12 +59,12 @@ export interface Users {
    */
   saveGenerated(): Promise<void>;
   /**
-   * Calls the listener whenever users were read again, with the names of those that changed or were removed. The set is
-   * empty if users were only added. Returns the function that removes the listener.
+   * Calls the listener whenever users were read again or have expired, with the names of those that changed or were
+   * removed. The set is empty if users were only added. Returns the function that removes the listener.
    */
   onChange(listener: (names: ReadonlySet<string>) => void): () => void;
-  /** Watches the file until the signal aborts. */
-  watchFile(signal: AbortSignal): Promise<void>;
+  /** Watches the file, and removes users that expire, until the signal aborts. */
+  watch(signal: AbortSignal): Promise<void>;
 }
 
 export interface ReloadableUsers extends Users {
@@ -152,8 +154,9 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   let { file, watcher } = loaded;
   let fileChanged = new AbortController();
   const listeners = new Set<(names: ReadonlySet<string>) => void>();
-  let byName = mergeUsers(stored, fromEnvironment);
-  let list = [...byName.values()];
+  /** The users of the file or of the shared set, also those that have expired. */
+  let entries = stored;
+  let active = activeUsers(entries, fromEnvironment, clock.now());
   let shared: SharedSet | undefined;
   let isGeneratedUsed = true;
 
@@ -165,14 +168,28 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   }
 
   function replaceUsers(updated: StoredUsers): void {
-    const before = list;
-    byName = mergeUsers(updated, fromEnvironment);
-    list = [...byName.values()];
-    const names = changedUsers(before, byName);
-    const origin = shared ? { cluster: true } : { file };
-    logger.info("users-read", { ...origin, users: list.length, changed: names.size });
-    auditChange(before, byName, origin);
+    entries = updated;
+    const changed = updateUsers();
+    logger.info("users-read", { ...originOfUsers(), users: active.list.length, changed });
+  }
+
+  const originOfUsers = () => (shared ? { cluster: true } : { file });
+
+  /** Makes the users from the entries that have not expired. Returns how many have changed or were removed. */
+  function updateUsers(): number {
+    const before = active.list;
+    active = activeUsers(entries, fromEnvironment, clock.now());
+    const names = changedUsers(before, active.byName);
+    auditChange(before, active.byName, originOfUsers());
     for (const listener of listeners) listener(names);
+    return names.size;
+  }
+
+  async function removeExpired(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(EXPIRY_CHECK_INTERVAL_MS, signal);
+      if (active.nextExpiry <= clock.now()) updateUsers();
+    }
   }
 
   function auditChange(
@@ -185,13 +202,16 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     const differs = ({ name, credentialId }: User) => now.get(name)?.credentialId !== credentialId;
     const added = [...now.values()].filter(({ name }) => !knownBefore.has(name));
     const changed = before.filter((user) => isKept(user) && differs(user));
-    const removed = before.filter((user) => !isKept(user));
-    if (added.length + changed.length + removed.length === 0) return;
+    const gone = before.filter((user) => !isKept(user));
+    const expired = gone.filter(({ name }) => entries.has(name));
+    const removed = gone.filter(({ name }) => !entries.has(name));
+    if (added.length + changed.length + gone.length === 0) return;
     logger.audit("users-changed", {
       ...origin,
       added: nameList(added),
       changed: nameList(changed),
       removed: nameList(removed),
+      expired: nameList(expired),
     });
   }
 
@@ -217,15 +237,16 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
         await shared.setFile(stored);
         // Another node may have created the set at the same time, without this user.
         isGeneratedUsed =
-          shared.users === undefined || byName.get(generated.name)?.hash === stored.get(generated.name);
+          shared.users === undefined ||
+          active.byName.get(generated.name)?.hash === stored.get(generated.name);
       }
       if (!isGeneratedUsed) shared?.resetFile(new Map());
       if (file === undefined || !isGeneratedUsed) return;
       await writeUsersFile(file, stored);
       await watcher?.acknowledge();
     },
-    find: (name) => byName.get(name),
-    all: () => list,
+    find: (name) => active.byName.get(name),
+    all: () => active.list,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -243,7 +264,8 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
       // A generated user is not shared before its password is shown.
       if (!generated || set.users) void set.setFile(generated ? new Map() : stored);
     },
-    async watchFile(signal) {
+    async watch(signal) {
+      const expiring = removeExpired(signal);
       while (!signal.aborted) {
         const path = file;
         fileChanged = new AbortController();
@@ -251,6 +273,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
         if (path !== undefined && watcher) await watcher.run(() => reload(path), stop);
         else await aborted(stop);
       }
+      await expiring;
     },
     async prepareReload(configuredFile) {
       const nextFile = configuredFile ?? ownFile;
@@ -273,6 +296,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   };
 }
 
+const EXPIRY_CHECK_INTERVAL_MS = 1000;
 const MAX_LISTED_NAMES = 20;
 
 /** The first names and the number of further ones, for the log; undefined if there are none. */
@@ -292,15 +316,29 @@ export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, Us
   return new Set(changed.map((user) => user.name));
 }
 
-/** Merges the users. A user of the environment takes precedence over one with the same name in the file. */
-function mergeUsers(stored: StoredUsers, fromEnvironment: StoredUsers): Map<string, User> {
-  const users = new Map<string, User>();
-  for (const [name, entry] of new Map([...stored, ...fromEnvironment])) {
-    const credentialId = Bun.SHA256.hash(`${name}:${entry}`, "base64");
-    const { hash, role = "reader" } = parseEntry(entry);
-    users.set(name, { name, hash, role, credentialId });
+interface ActiveUsers {
+  readonly byName: ReadonlyMap<string, User>;
+  readonly list: readonly User[];
+  /** The earliest time at which one of them expires, in epoch milliseconds. */
+  readonly nextExpiry: number;
+}
+
+/**
+ * The users that have not expired at `now`. A user of the environment takes precedence over one with the same name in the
+ * file. An entry of a shared set that this version cannot parse is left out.
+ */
+function activeUsers(stored: StoredUsers, fromEnvironment: StoredUsers, now: number): ActiveUsers {
+  const byName = new Map<string, User>();
+  let nextExpiry = Number.POSITIVE_INFINITY;
+  for (const [name, text] of new Map([...stored, ...fromEnvironment])) {
+    const parsed = parseEntry(text);
+    if (!parsed.ok) continue;
+    const { hash, role, expiresAt = Number.POSITIVE_INFINITY } = parsed.entry;
+    if (expiresAt <= now) continue;
+    nextExpiry = Math.min(nextExpiry, expiresAt);
+    byName.set(name, { name, hash, role, credentialId: Bun.SHA256.hash(`${name}:${text}`, "base64") });
   }
-  return users;
+  return { byName, list: [...byName.values()], nextExpiry };
 }
 
 async function parseEnvironmentUser(value: string | undefined): Promise<StoredUsers> {
@@ -378,7 +416,7 @@ export class PushedUsers implements Users {
 
   /** These do nothing, because the main process saves and watches the file. */
   async saveGenerated(): Promise<void> {}
-  async watchFile(): Promise<void> {}
+  async watch(): Promise<void> {}
 }
 
 const indexByName = (users: readonly User[]) => new Map(users.map((user) => [user.name, user]));

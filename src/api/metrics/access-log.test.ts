@@ -15,18 +15,25 @@ const ENTRY = {
   ms: 1.23456,
   id: "1",
   address: "192.0.2.1",
+  correlation: {},
 };
 
 test("lines are JSON and cannot be broken by a user's text", async () => {
   const path = join(temporaryFolder(), "access.log");
   const log = new AccessLog(path, new ManualClock(), silentLogger);
-  log.add(ENTRY);
-  log.add(ENTRY);
+  const correlation = { requestId: "a-1", traceId: "b".repeat(32), parentId: "c".repeat(16) };
+  for (let i = 0; i < 2; i++) log.add({ ...ENTRY, correlation });
   await log.flush();
   await log.run(AbortSignal.abort());
   const [first = "", second, end] = readFileSync(path, "utf8").split("\n");
   expect([second, end]).toEqual([first, ""]);
-  expect(JSON.parse(first)).toEqual({ ...ENTRY, ms: 1.235, time: "2026-11-15T01:00:00.000Z" });
+  const { correlation: _, ...fields } = ENTRY;
+  expect(JSON.parse(first)).toEqual({
+    ...fields,
+    ...correlation,
+    ms: 1.235,
+    time: "2026-11-15T01:00:00.000Z",
+  });
 });
 
 test("lines beyond the buffer are dropped and counted; a file that cannot be written is logged once", async () => {

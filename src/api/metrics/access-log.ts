@@ -22,6 +22,15 @@ export interface AccessEntry {
   readonly ms: number;
   readonly id: string;
   readonly address: string;
+  /** What the client or a proxy sent to find this request again in the logs of other programs. */
+  readonly correlation: Correlation;
+}
+
+/** The header `X-Request-Id`, and the ids of `traceparent` (W3C Trace Context). Headers that are not valid are left out. */
+export interface Correlation {
+  readonly requestId?: string;
+  readonly traceId?: string;
+  readonly parentId?: string;
 }
 
 export const STANDARD_OUTPUT = "-";
@@ -53,7 +62,7 @@ export class AccessLog {
     return this.#dropped;
   }
 
-  add({ user, method, target, status, bytes, ms, id, address }: AccessEntry): void {
+  add({ user, method, target, status, bytes, ms, id, address, correlation }: AccessEntry): void {
     if (this.#bufferedLength > MAX_BUFFERED_BYTES) {
       this.#dropped++;
       return;
@@ -61,7 +70,8 @@ export class AccessLog {
     const time = new Date(this.#clock.now()).toISOString();
     const rounded = Math.round(ms * 1000) / 1000;
     // JSON escapes the characters that could end the line.
-    const line = `${JSON.stringify({ time, user, method, target, status, bytes, ms: rounded, id, address })}\n`;
+    const entry = { time, user, method, target, status, bytes, ms: rounded, id, address, ...correlation };
+    const line = `${JSON.stringify(entry)}\n`;
     this.#lines.push(line);
     this.#bufferedLength += line.length;
   }

@@ -10,7 +10,7 @@ import { byteLength, type SerializedResponse } from "../../http1/serialized-resp
 import type { Clock } from "../../lib/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemCode } from "../response/problem.ts";
-import type { AccessEntry, AccessLog } from "./access-log.ts";
+import type { AccessEntry, AccessLog, Correlation } from "./access-log.ts";
 import type { RequestCounters } from "./process-metrics.ts";
 
 /** Finds the address that a request comes from. It is called only when a line is written. */
@@ -28,6 +28,22 @@ const REFUSALS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   "overloaded",
   "over-budget",
 ]);
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+/** Version, trace-id, parent-id and flags. Later versions may add fields; version 00 has none, and ff is not valid. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+
+export function correlationOf(request: Pick<Request, "header">): Correlation {
+  const requestId = request.header("x-request-id") ?? "";
+  const trace = TRACEPARENT.exec(request.header("traceparent") ?? "");
+  const [, version, traceId, parentId, more] = trace ?? [];
+  const isTrace =
+    traceId !== undefined && parentId !== undefined && !(version === "00" && more !== undefined);
+  return {
+    ...(REQUEST_ID.test(requestId) && { requestId }),
+    ...(isTrace && { traceId, parentId }),
+  };
+}
 
 export class RequestRecorder {
   readonly #counters: RequestCounters;
@@ -67,24 +83,27 @@ export class RequestRecorder {
 
   /** Writes a line for a response from the cache, which has no exchange and whose time is not measured. */
   recordCached(
-    { method, target }: Request,
+    request: Request,
     address: string | undefined,
     user: string | undefined,
     { status, bodyBytes: bytes }: SerializedResponse,
   ): void {
     if (address === undefined) return;
+    const { method, target } = request;
     const id = crypto.randomUUID();
-    this.#accessLog?.add({ user, method, target, status, id, address, bytes, ms: 0 });
+    const correlation = correlationOf(request);
+    this.#accessLog?.add({ user, method, target, status, id, address, bytes, ms: 0, correlation });
   }
 
   #log(
     log: AccessLog,
-    { method, target }: Request,
+    request: Request,
     response: Response,
     { user, address, ms, id }: Pick<AccessEntry, "user" | "address" | "ms" | "id">,
   ): Response {
     const { status, body } = response;
-    const entry = { user, method, target, status, id, address };
+    const { method, target } = request;
+    const entry = { user, method, target, status, id, address, correlation: correlationOf(request) };
     if (body === null || typeof body === "string" || body instanceof Uint8Array) {
       log.add({ ...entry, bytes: body === null || method === "HEAD" ? 0 : byteLength(body), ms });
       return response;

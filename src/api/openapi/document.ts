@@ -69,11 +69,18 @@ export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
       },
       { url: "/", description: "The service that this document was read from." },
     ],
-    security: [{ basic: [] }],
+    security: [{ basic: [] }, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: { ...READ_PATHS, ...SERVICE_PATHS },
     components: {
-      securitySchemes: { basic: { type: "http", scheme: "basic", description: "RFC 7617, in UTF-8." } },
+      securitySchemes: {
+        basic: { type: "http", scheme: "basic", description: "RFC 7617, in UTF-8." },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "RFC 6750: a token of `gazetteer token add`.",
+        },
+      },
       headers: HEADERS,
       parameters: sharedParameters(ENDPOINTS, pageLimit),
       responses: {

@@ -35,7 +35,9 @@ export const HEADERS = {
   "Gazetteer-Paths": header("How many paths there are; absent where the search ended before all were found."),
   "X-Content-Type-Options": header("Always nosniff."),
   "X-Accel-Buffering": header("On a stream, for proxies: no."),
-  "WWW-Authenticate": header("The challenge of HTTP Basic."),
+  "WWW-Authenticate": header(
+    "The challenge of HTTP Basic; to a request with a Bearer token, that of Bearer after it.",
+  ),
   "Retry-After": header("Seconds to wait.", { type: "integer" }),
   RateLimit: header("Where requests are limited: the requests left."),
   "RateLimit-Policy": header("Where requests are limited: the limit and its window."),

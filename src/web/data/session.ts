@@ -7,7 +7,7 @@
  * service would refuse the right ones too.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { basicAuthorization } from "../../client/address.ts";
+import { authorizationOf } from "../../client/address.ts";
 import type { Fetch } from "../../client/client.ts";
 import { orAborted } from "../../lib/aborted.ts";
 
@@ -55,7 +55,7 @@ export function createSession(checkUrl: string, send: Fetch = (url, init) => fet
     },
     async logIn(username, password) {
       try {
-        const own = basicAuthorization({ user: username, password });
+        const own = authorizationOf({ user: username, password });
         const response = await sendWith(own, checkUrl, { cache: "no-store" });
         if (response.status === 401) return "The user name or the password is wrong.";
         if (!response.ok) return String((await response.json()).detail ?? response.status);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
+import { isBearer, MAX_AUTHORIZATION_LENGTH, parseAuthorization } from "./authorization.ts";
 
 const base64 = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
   Buffer.from(text, encoding).toString("base64");
 const parse = (header: string) =>
-  parseBasicAuthorization(header).map(({ name, password }) => [name, Buffer.from(password).toString("utf8")]);
+  parseAuthorization(header).map(({ name, secret }) => [name, Buffer.from(secret).toString("utf8")]);
 
 describe("headers with one candidate", () => {
   const cases: [title: string, header: string, name: string, password: string][] = [
@@ -32,9 +32,9 @@ describe("headers with several candidates", () => {
   });
 
   test("Latin-1, as Python's requests sends it: the password as text, then as raw bytes", () => {
-    const candidates = parseBasicAuthorization(`Basic ${base64("rené:naïve", "latin1")}`);
+    const candidates = parseAuthorization(`Basic ${base64("rené:naïve", "latin1")}`);
     expect(candidates.map(({ name }) => name)).toEqual(["rené", "rené"]);
-    expect(candidates.map(({ password }) => Buffer.from(password).toString("hex"))).toEqual([
+    expect(candidates.map(({ secret }) => Buffer.from(secret).toString("hex"))).toEqual([
       Buffer.from("naïve", "utf8").toString("hex"),
       Buffer.from("naïve", "latin1").toString("hex"),
     ]);
@@ -54,7 +54,7 @@ describe("malformed headers have no candidate", () => {
     ["empty", ""],
     ["scheme alone", "Basic"],
     ["scheme and space", "Basic "],
-    ["another scheme", "Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
+    ["another scheme", "Digest QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
     ["a scheme with the same prefix", "Basics QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
     ["not encoded", "Basic Aladdin:open sesame"],
     ["characters outside the alphabet", "Basic QWxh*GRpbjpv"],
@@ -66,5 +66,39 @@ describe("malformed headers have no candidate", () => {
     ["two credentials", `Basic ${base64("a:b")}, Basic ${base64("a:b")}`],
     ["oversize", `Basic ${"QUFB".repeat(MAX_AUTHORIZATION_LENGTH / 4)}`],
   ];
-  for (const [title, header] of cases) test(title, () => expect(parseBasicAuthorization(header)).toEqual([]));
+  for (const [title, header] of cases) test(title, () => expect(parseAuthorization(header)).toEqual([]));
+});
+
+describe("tokens", () => {
+  const secret = "A".repeat(43);
+  test.each([`Bearer gzt.ann.${secret}`, `bearer  gzt.ann.${secret} `])(
+    "%s has the name of the user and the secret",
+    (header) => {
+      const [login, ...others] = parseAuthorization(header);
+      expect([
+        login?.scheme,
+        login?.name,
+        Buffer.from(login?.secret ?? []).toString(),
+        others.length,
+      ]).toEqual(["bearer", "ann", secret, 0]);
+    },
+  );
+
+  test.each([
+    "Bearer",
+    "Bearer ",
+    "Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+    `Bearer gzt.ann.${secret}A`,
+    `Bearer gzt.ann.${secret.slice(1)}`,
+    `Bearer gzt.a:b.${secret}`,
+    `Bearer gzt..${secret}`,
+    `Bearer gzt.ann.${secret.slice(1)}=`,
+  ])("%s is malformed, and has the scheme of tokens", (header) => {
+    expect([parseAuthorization(header), isBearer(header)]).toEqual([[], true]);
+  });
+
+  test("the scheme of passwords is not that of tokens", () => {
+    expect(isBearer(`Basic ${base64("Bearer gzt:x")}`)).toBe(false);
+    expect(isBearer(`Bearers gzt.ann.${secret}`)).toBe(false);
+  });
 });
