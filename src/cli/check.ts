@@ -3,8 +3,6 @@
  * environment, the flags, the sources, the users and the certificate, one on each line. A port or folder that is in use at
  * the moment, or a reference to an unknown device, is only a note.
  */
-import { systemClock } from "../lib/clock.ts";
-import { silentLogger } from "../lib/logger.ts";
 import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 
@@ -30,33 +28,14 @@ ${CONFIG_NOTE}
       throw usageFailure("wants one CONFIGFILE");
     }
     // The modules are imported here, so that commands without a configuration do not load their libraries.
-    const { checkClusterFiles } = await import("../config/cross-checks.ts");
     const { loadConfig } = await import("../config/config.ts");
-    const { checkMapFiles } = await import("../config/cross-checks.ts");
-    const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
-    const { checkSourceContents } = await import("../config/sources.ts");
-    const { findNotes, findTlsFaults, findUsersFaults } = await import("../service/preflight.ts");
+    const { checkConfiguration, findNotes } = await import("../service/preflight.ts");
     const loaded = loadConfig({ file: path, flags: args, environment: context.env });
-    const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
-    const [users, data] = [settingOf("users"), settingOf("data")];
-    const contents = await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger });
-    const clusterFiles = await checkClusterFiles(loaded.settings);
-    const mapFiles = await checkMapFiles(loaded.settings);
-    const faults = [
-      ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
-      ...[...contents.faults, ...clusterFiles.faults, ...mapFiles.faults].map(renderFault),
-      ...(await findUsersFaults(
-        { data: String(data), ...(typeof users === "string" && { users }) },
-        context.env.GAZETTEER_CREDENTIALS,
-      )),
-      ...(loaded.ok ? await findTlsFaults(loaded.config.tls) : []),
-    ];
+    const { faults, ...checked } = await checkConfiguration(loaded, context.env.GAZETTEER_CREDENTIALS);
     const notes = [
-      ...[...loaded.warnings, ...contents.warnings, ...clusterFiles.warnings, ...mapFiles.warnings].map(
-        (warning) => `warning: ${warning}`,
-      ),
-      ...[...contents.notes, ...(loaded.ok ? findNotes(loaded.config) : [])].map((note) => `note: ${note}`),
+      ...checked.warnings.map((warning) => `warning: ${warning}`),
+      ...[...checked.notes, ...(loaded.ok ? findNotes(loaded.config) : [])].map((note) => `note: ${note}`),
     ];
     await context.err([...faults, ...notes].map((line) => `${line}\n`).join(""));
     if (args.has("show")) await context.out(renderSettings(loaded.settings) + credentialsLine(context.env));
@@ -69,5 +48,7 @@ ${CONFIG_NOTE}
 function credentialsLine(env: Readonly<Record<string, string | undefined>>): string {
   const [name, password] = env.GAZETTEER_CREDENTIALS?.split(":") ?? [];
   // Without a colon the text is not a name, and may be a secret.
-  return name && password !== undefined ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n` : "";
+  return name && password !== undefined
+    ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n`
+    : "";
 }

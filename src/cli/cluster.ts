@@ -139,11 +139,10 @@ async function begin(args: Arguments, context: Context): Promise<number> {
 }
 
 /** Loads the configuration of a node, which must name NATS servers. */
-async function clusterConfig(args: Arguments, { env }: Context): Promise<Config> {
-  // The modules are imported here, so that the help does not load their libraries.
-  const { loadConfig } = await import("../config/config.ts");
-  const { requireConfig } = await import("./serve-config.ts");
-  const { config } = requireConfig(loadConfig({ file: args.one("config"), flags: args, environment: env }));
+async function clusterConfig(args: Arguments, context: Context): Promise<Config> {
+  // The module is imported here, so that the help does not load its libraries.
+  const { readConfig } = await import("./serve-config.ts");
+  const config = readConfig(args, context);
   if (config.cluster.servers.length === 0)
     throw usageFailure("wants the NATS servers: --cluster, or cluster.servers in the configuration");
   return config;

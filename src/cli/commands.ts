@@ -7,6 +7,7 @@ import { VERSION } from "../lib/version.ts";
 import { READER_COMMAND } from "../service/reader-command.ts";
 import { StartupError } from "../service/startup-error.ts";
 import { HELP_FLAG, parseArguments, renderFlagUsage } from "./args.ts";
+import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";
 import { clusterCommand } from "./cluster.ts";
 import {
@@ -19,6 +20,7 @@ import {
 } from "./command.ts";
 import { completionCommand, createCompleteCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
+import { doctorCommand } from "./doctor.ts";
 import { explainCommand } from "./explain.ts";
 import { getCommand } from "./get.ts";
 import { importCommand } from "./import.ts";
@@ -96,6 +98,9 @@ export const COMMANDS: readonly Command[] = [
   passwdCommand,
   tokenCommand,
   checkCommand,
+  doctorCommand,
+  backupCommand,
+  restoreCommand,
   importCommand,
   clusterCommand,
   completionCommand,

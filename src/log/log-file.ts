@@ -177,6 +177,39 @@ export async function copyLog(
   }
 }
 
+/**
+ * Writes a copy of a log as of one moment to a new file, while another process may have the log open and write to it. The
+ * connection is read-only, and does not hold up the writer. Returns the newest revision of the copy.
+ */
+export function backUpLog(path: string, to: string): number {
+  const db = new Database(path, { readonly: true, strict: true });
+  try {
+    db.run("PRAGMA busy_timeout = 5000");
+    db.run("VACUUM INTO ?", [to]);
+  } finally {
+    db.close();
+  }
+  const copy = new Database(to, { readonly: true, strict: true });
+  try {
+    return readExtent(copy).newest;
+  } finally {
+    copy.close();
+  }
+}
+
+/** The time of the newest revision of a log that another process may have open, in epoch milliseconds; 0 if it is empty. */
+export function lastTimeOf(path: string): number {
+  const db = new Database(path, { readonly: true, strict: true });
+  try {
+    return Math.max(
+      queryNumber(db, "SELECT time AS n FROM batch ORDER BY revision DESC LIMIT 1"),
+      queryNumber(db, "SELECT time AS n FROM snapshot ORDER BY revision DESC LIMIT 1"),
+    );
+  } finally {
+    db.close();
+  }
+}
+
 /** A random id and signing key. */
 export const newIdentity = (): LogIdentity => ({
   id: randomBytes(6).toString("base64url"),

@@ -16,6 +16,12 @@ export const runFile = (name: string): string => `cluster-${name}.run`;
 /** The name of the cluster whose log this file is a copy of; undefined where it is not such a copy. */
 export const clusterOfCopy = (file: string): string | undefined => /^cluster-(.+)\.sqlite$/.exec(file)?.[1];
 
+/** The name of the cluster whose last known users this file has; undefined where it is not such a file. */
+export const clusterOfUsers = (file: string): string | undefined => /^cluster-(.+)\.users$/.exec(file)?.[1];
+
+/** The folder in the data folder that has the state files of sources. */
+export const STATE_FOLDER = "sources";
+
 /** The data folder; undefined when nothing is written to disk. */
 export const dataDirOf = ({ data }: Pick<Config, "data">): string | undefined =>
   data === IN_MEMORY ? undefined : data;
@@ -23,5 +29,5 @@ export const dataDirOf = ({ data }: Pick<Config, "data">): string | undefined =>
 /** The folder for the state files of sources; undefined when nothing is written to disk. */
 export function stateDirOf(config: Pick<Config, "data">): string | undefined {
   const dataDir = dataDirOf(config);
-  return dataDir === undefined ? undefined : join(dataDir, "sources");
+  return dataDir === undefined ? undefined : join(dataDir, STATE_FOLDER);
 }
