@@ -19,7 +19,7 @@
  *
  * `npm run bench -- onos`, too: beside ONOS's own code, which needs Java.
  *
- * `npm run bench -- cpu`, `scans`, `compare`, too: beside an earlier commit (--before REVISION).
+ * `npm run bench -- cpu`, `scans`, `compare`, `openflow`, too: beside an earlier commit (--before REVISION).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ import { measureCluster } from "./cluster/cluster.ts";
 import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
 import { keepResults, markdownTables, measuredOn } from "./lib/kept-results.ts";
 import { table } from "./lib/table.ts";
-import { measureOpenflow } from "./openflow/openflow.ts";
+import { measureOpenflow, measureOpenflowBeside } from "./openflow/openflow.ts";
 import { measureSources } from "./sources/sources.ts";
 import { measureLayout } from "./web/layout-quality.ts";
 import { measureMap } from "./web/map.ts";
@@ -61,7 +61,7 @@ const { values: options, positionals: selected } = parseArgs({
 const ONLY_WHEN_NAMED = ["fairness", "compare", "cpu", "scans", "onos", "cluster"];
 const WITH_OWN_TABLE = ["fairness"];
 /** A comparison of two commits is not a result of one of them. */
-const NOT_KEPT = ["cpu"];
+const NOT_KEPT = ["cpu", ...(options.before ? ["openflow"] : [])];
 const WITHOUT_PEERS = ["fairness", "sources", "cluster", "layout", "history"];
 const { quick } = options;
 const rounds = quick ? 1 : 3;
@@ -94,14 +94,22 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   map: () => measureMap({ rounds: quick ? 1 : 3 }),
   layout: async () => measureLayout({ large: !quick }),
   openflow: () =>
-    measureOpenflow({
-      sizes: quick ? [100] : [100, 500, 1000],
-      rounds: Math.min(rounds, 3),
-      held: quick ? 500 : 2000,
-      heldSeconds: quick ? 5 : 30,
-    }),
+    options.before
+      ? measureOpenflowBeside(options.before, Math.min(rounds, 5))
+      : measureOpenflow({
+          sizes: quick ? [100] : [100, 500, 1000],
+          rounds: Math.min(rounds, 3),
+          held: quick ? 500 : 2000,
+          heldSeconds: quick ? 5 : 30,
+        }),
   growth: () => measureGrowth({ folder, maxHosts, chart }),
-  sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
+  sources: () =>
+    measureSources({
+      folder,
+      devices: quick ? 1000 : 10_000,
+      polls: quick ? 3 : 10,
+      hostsInFile: quick ? 100_000 : 1_000_000,
+    }),
   cluster: () => measureCluster({ folder, quick }),
   cpu: () => measureCpu({ folder, rounds, before: options.before || "HEAD" }),
   scans: () => measureScans({ folder, rounds, before: options.before || BEFORE_SLICES }),

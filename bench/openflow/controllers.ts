@@ -96,19 +96,19 @@ async function waitForListener(port: number): Promise<void> {
   throw new Error(`no listener on port ${port}`);
 }
 
-/** The complete service. Links are read from its public event stream. */
-export async function startGazetteer(options: Record<string, unknown> = {}): Promise<ControllerProcess> {
+/** The complete service of a checkout. Links are read from its public event stream. */
+export async function startGazetteer(checkout = root): Promise<ControllerProcess> {
   const port = await freePort();
   const web = await freePort();
   const config = join(process.env.TMPDIR ?? "/tmp", `gazetteer-bench-${port}.yaml`);
   await Bun.write(
     config,
-    `sources:\n  - ${JSON.stringify({ type: "openflow", listen: `127.0.0.1:${port}`, forwarding: "bridge", ...options })}\n`,
+    `sources:\n  - ${JSON.stringify({ type: "openflow", listen: `127.0.0.1:${port}`, forwarding: "bridge" })}\n`,
   );
   const child = Bun.spawn(
     [
       process.execPath,
-      join(root, "src/main.ts"),
+      join(checkout, "src/main.ts"),
       "serve",
       "--port",
       String(web),

@@ -35,6 +35,20 @@ export interface Scenario {
   readonly deadlineMs: number;
 }
 
+/** The same without changes of ports: only what it costs that the switches connect. */
+export async function measureDiscovery(
+  controller: ControllerProcess,
+  network: EmulatorClient,
+  task: Scenario,
+): Promise<Discovery> {
+  await discover(controller, network, FIRST_SCENARIO, FIRST_SCENARIO.dpidOffset);
+  await network.disconnect();
+  await Bun.sleep(SETTLE_MS);
+  const { found } = await discover(controller, network, task, 0);
+  await network.disconnect();
+  return found;
+}
+
 export async function measure(
   controller: ControllerProcess,
   network: EmulatorClient,

@@ -6,12 +6,22 @@
  *
  * Both are read by a client of an event stream over HTTP: ours is the public interface. os-ken has none, so a minimal
  * application adds it (`osken_observer.py`).
+ *
+ * With `--before COMMIT` the peer is an earlier commit instead, and only the processor time of discovery is compared.
  */
 import type { Result } from "../api/result.ts";
+import { checkOut } from "../fairness/checkout.ts";
 import { median } from "../lib/table.ts";
 import { type ControllerProcess, startGazetteer, startOsken } from "./controllers.ts";
 import { EmulatorClient } from "./emulator-client.ts";
-import { type Measured, measure, measureHeldSessions, measurePairs } from "./measure.ts";
+import {
+  type Discovery,
+  type Measured,
+  measure,
+  measureDiscovery,
+  measureHeldSessions,
+  measurePairs,
+} from "./measure.ts";
 
 const SHAPES = ["tree", "torus"];
 /** os-ken needs minutes for a large network. After this time the deadline counts as its result. */
@@ -43,6 +53,42 @@ export async function measureOpenflow(options: OpenflowOptions): Promise<Result[
     await withController(startGazetteer, (controller) => measurePairs(controller, network));
     const runs = await measureAll(options, network);
     return [...compareWithOsken(runs), ...(await compareWithOnos(options, runs, network))];
+  } finally {
+    await network.close();
+  }
+}
+
+const BESIDE_SIZES = [100, 500];
+/** The processor time that this code may use, as a share of that of the earlier commit. */
+const MAX_SHARE = 1.05;
+
+/** Processor time until the topology is complete, this code beside an earlier commit of it, interleaved. */
+export async function measureOpenflowBeside(before: string, rounds: number): Promise<Result[]> {
+  using earlier = checkOut(before);
+  const network = new EmulatorClient();
+  try {
+    // Warms up the emulator.
+    await withController(startGazetteer, (controller) => measurePairs(controller, network));
+    const results: Result[] = [];
+    for (const switches of BESIDE_SIZES) {
+      const scenario = { shape: "tree", switches, deadlineMs: DEADLINE_MS };
+      const [now, then]: [Discovery[], Discovery[]] = [[], []];
+      for (let round = 0; round < rounds; round++) {
+        const discover = (controller: ControllerProcess) => measureDiscovery(controller, network, scenario);
+        now.push(await withController(startGazetteer, discover));
+        then.push(await withController(() => startGazetteer(earlier.root), discover));
+      }
+      const cpu = (found: readonly Discovery[]) => median(found.map(({ cpuSeconds }) => cpuSeconds));
+      results.push({
+        name: `tree of ${switches}`,
+        what: "CPU until the topology is complete",
+        unit: "s",
+        ours: cpu(now),
+        against: { [before]: cpu(then) },
+        max: MAX_SHARE * cpu(then),
+      });
+    }
+    return results;
   } finally {
     await network.close();
   }

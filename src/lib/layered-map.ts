@@ -4,8 +4,13 @@
  */
 import { COST, Pause, type Steps } from "./steps.ts";
 
-/** A layer may hold this many changes plus twice the square root of the base's size. Both copies then cost the same. */
+/**
+ * Number of changes in a layer that is kept: this many, plus the square root of twice the base's size times the changes that
+ * arrive together. Then copying the layer for each of them costs as much as merging it into the base from time to time.
+ */
 const MIN_LAYER_SIZE = 64;
+/** A layer is copied in one step. */
+const MAX_LAYER_SIZE = 8192;
 
 export class LayeredMap<K, V extends {}> {
   readonly size: number;
@@ -24,6 +29,7 @@ export class LayeredMap<K, V extends {}> {
   }
 
   get(key: K): V | undefined {
+    if (this.size === 0) return undefined;
     if (this.#layer.size === 0) return this.#base.get(key);
     const changed = this.#layer.get(key);
     return changed !== undefined || this.#layer.has(key) ? changed : this.#base.get(key);
@@ -47,15 +53,17 @@ export class LayeredMap<K, V extends {}> {
   *with(changes: Iterable<readonly [K, V | undefined]>): Steps<LayeredMap<K, V>> {
     const layer = new Map(this.#layer);
     let { size } = this;
+    let count = 0;
     const pause = new Pause();
     for (const [key, value] of changes) {
+      count++;
       const exists = layer.has(key) ? layer.get(key) !== undefined : this.#base.has(key);
       size += (value === undefined ? 0 : 1) - (exists ? 1 : 0);
       layer.set(key, value);
       if (pause.due(COST.item)) yield;
     }
-    if (layer.size <= MIN_LAYER_SIZE + 2 * Math.sqrt(this.#base.size))
-      return new LayeredMap(this.#base, layer, size);
+    const balanced = MIN_LAYER_SIZE + Math.sqrt(2 * this.#base.size * count);
+    if (layer.size <= Math.min(MAX_LAYER_SIZE, balanced)) return new LayeredMap(this.#base, layer, size);
     return new LayeredMap(yield* merge(this.#base, layer));
   }
 }

@@ -79,12 +79,14 @@ export function canonicalHostId(text: string): string | undefined {
 }
 
 const DECIMAL_PORT = /^\d{1,10}$/;
+const CANONICAL_PORT = /^(?:0|[1-9]\d{0,9})$/;
 /** ONOS writes a port that has a name as `[name](number)`. */
 const NAMED_PORT = /^\[(.*)\]\((\d{1,10})\)$/s;
 const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
 
 /** Returns a plain decimal, or one of the two logical ports: "local" (the switch itself) and "controller". */
 export function canonicalPort(value: string | number): string | undefined {
+  if (typeof value === "string" && CANONICAL_PORT.test(value)) return value;
   const text = String(value).trim();
   if (DECIMAL_PORT.test(text)) return String(Number(text));
   const named = NAMED_PORT.exec(text)?.[2];

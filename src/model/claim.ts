@@ -150,11 +150,27 @@ export const CLAIM_SCHEMAS = {
 } as const;
 
 /** All claims of a source. The values are iterables, so that a million hosts need not be in memory at once. */
-export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
+export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> } & {
+  /** Whether all of them are results of `canonicalClaim`, so that they are not validated and converted again. */
+  readonly isCanonical?: boolean;
+};
 
 /** Claims of a source that are in memory as lists. */
 export type ClaimLists = { readonly [K in Kind]: ClaimTypes[K][] };
 export const emptyClaims = (): ClaimLists => ({ devices: [], ports: [], links: [], hosts: [] });
+
+/** The id under which the source reports the entity. */
+export function claimedId(claim: Claim): string {
+  if ("src" in claim) {
+    const { src, dst } = claim;
+    return linkId(
+      { device: src.device, port: String(src.port) },
+      { device: dst.device, port: String(dst.port) },
+    );
+  }
+  if ("locations" in claim) return hostId(claim.mac, String(claim.vlan ?? "None"));
+  return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
+}
 
 /** The devices that a claim refers to. Its entity is held back until they exist. */
 export function referencedDevices(claim: Claim): string[] {
@@ -305,8 +321,19 @@ const MALFORMED_ID = "is not well-formed text";
 const toWellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
 function canonicalAnnotations(annotations: Record<string, string>): Record<string, string> {
+  if (areCanonical(annotations)) return { ...annotations };
   const keys = Object.keys(annotations).sort();
   return Object.fromEntries(keys.map((key) => [toWellFormed(key), toWellFormed(annotations[key] ?? "")]));
+}
+
+/** Whether the keys are sorted, and all texts well-formed, as in most claims. */
+function areCanonical(annotations: Readonly<Record<string, string>>): boolean {
+  let last = "";
+  for (const key in annotations) {
+    if (key < last || !key.isWellFormed() || annotations[key]?.isWellFormed() !== true) return false;
+    last = key;
+  }
+  return true;
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
@@ -376,6 +403,14 @@ function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
   return { ok: true, id: linkId(src, dst), claim };
 }
 
+const LOCATION_FIELDS = ["locations", "auxLocations"] as const;
+
+function isListed(locations: HostClaim["locations"], elementId: string, port: string): boolean {
+  if (locations.length === 0) return false;
+  const key = deviceKey(elementId);
+  return locations.some((at) => at.port === port && deviceKey(at.elementId) === key);
+}
+
 function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   let faults: Faults;
   const mac = canonicalMac(record.mac);
@@ -392,24 +427,27 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
   if (record.ipAddresses !== undefined) {
     const addresses: string[] = [];
-    for (const [i, given] of record.ipAddresses.entries()) {
+    let i = 0;
+    for (const given of record.ipAddresses) {
       const ip = canonicalIp(given);
       if (ip === undefined) faults = withFault(faults, `/ipAddresses/${i}`, "is not an IP address");
       else if (!addresses.includes(ip)) addresses.push(ip);
+      i++;
     }
     claim.ipAddresses = sortIps(addresses);
   }
-  for (const name of ["locations", "auxLocations"] as const) {
+  for (const name of LOCATION_FIELDS) {
     const given = record[name];
     if (given === undefined) continue;
     const locations: HostClaim["locations"] = [];
-    for (const [i, { elementId, port: givenPort }] of given.entries()) {
+    let i = 0;
+    for (const { elementId, port: givenPort } of given) {
       const port = canonicalPort(givenPort);
       if (port === undefined) faults = withFault(faults, `/${name}/${i}/port`, PORT_RULE);
       if (!elementId.isWellFormed()) faults = withFault(faults, `/${name}/${i}/elementId`, MALFORMED_ID);
-      const key = deviceKey(elementId);
-      const isKnown = locations.some((at) => deviceKey(at.elementId) === key && at.port === port);
-      if (port !== undefined && !isKnown) locations.push({ elementId: canonicalDeviceId(elementId), port });
+      if (port !== undefined && !isListed(locations, elementId, port))
+        locations.push({ elementId: canonicalDeviceId(elementId), port });
+      i++;
     }
     claim[name] = locations;
   }

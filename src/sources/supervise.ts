@@ -311,6 +311,7 @@ function abortable(run: AbortSignal, all: Claims): Claims {
     },
   });
   return {
+    isCanonical: all.isCanonical === true,
     devices: guard(all.devices),
     ports: guard(all.ports),
     links: guard(all.links),

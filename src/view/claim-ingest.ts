@@ -1,6 +1,6 @@
 /**
  * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
- * Also reads from the view which claims the source has.
+ * Claims of a source in a thread are canonical: the thread has validated them. Also reads from the view which claims the source has.
  *
  * Records are validated in steps on the scheduler. A large set is committed as several batches, each of which is one
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
@@ -14,6 +14,7 @@ import {
   type Claims,
   type ClaimTypes,
   canonicalClaim,
+  claimedId,
   maxLengthOf,
 } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
@@ -108,7 +109,7 @@ export class ClaimIngest {
   *#checkReplacement(all: Claims, claimed: ClaimedKeys): Generator<CanonicalChange | undefined> {
     for (const kind of KINDS) {
       for (const record of all[kind] ?? []) {
-        const checked = this.#check(kind, record);
+        const checked = all.isCanonical ? canonicalChange(kind, record) : this.#check(kind, record);
         if (checked) claimed[kind].delete(idKey(kind, checked.id));
         yield checked;
       }
@@ -119,11 +120,14 @@ export class ClaimIngest {
 
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CanonicalChange | undefined {
     const result = canonicalClaim(kind, record);
-    if (result.ok) return { kind, id: result.id, claim: result.claim } as CanonicalChange;
+    if (result.ok) return canonicalChange(kind, result.claim, result.id);
     this.reject(kind, result.fault);
     return undefined;
   }
 }
+
+const canonicalChange = <K extends Kind>(kind: K, claim: ClaimTypes[K], id = claimedId(claim)) =>
+  ({ kind, id, claim }) as CanonicalChange;
 
 interface NextBatch {
   readonly batch: readonly CanonicalChange[];

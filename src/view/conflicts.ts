@@ -99,8 +99,7 @@ function otherLinksAtPort(
 /** Finds only hosts of the same VLAN, because the same address in another VLAN belongs to another network. */
 function otherHostsWithIp(lookups: ConflictLookups, host: string, ip: string, max: number): string[] {
   const withIp = lookups.hostsWith(ipKey(ip));
-  const vlan = host.slice(host.indexOf("/"));
-  return firstMatching(withIp, max, (id) => id !== host && id.endsWith(vlan));
+  return firstMatching(withIp, max, (id) => id !== host && id.endsWith(host.slice(host.indexOf("/"))));
 }
 
 /** Returns at most `max` ids that match, sorted. */

@@ -3,7 +3,7 @@
  * gave it and why. The functions are pure. The value is the one in the state. The reasons are those that the merge records
  * (`provenance.ts`) when it merges the stored claims once more, by the rules stored in the state.
  */
-import type { DeviceClaim } from "../model/claim.ts";
+import { claimedId, type DeviceClaim } from "../model/claim.ts";
 import { type Entities, entityId } from "../model/entity.ts";
 import {
   type ExplainedField,
@@ -21,7 +21,7 @@ import { mergeClaims } from "./merge.ts";
 import { MergeRules } from "./merge-rules.ts";
 import type { RevisionState } from "./network-state.ts";
 import { type Origin, Provenance } from "./provenance.ts";
-import { claimedId, recoverClaim } from "./recover.ts";
+import { recoverClaim } from "./recover.ts";
 import { leaderOf, type SourcedClaim } from "./touched-entity.ts";
 import { parseStored } from "./view.ts";
 

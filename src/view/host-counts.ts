@@ -96,6 +96,9 @@ export function* hostCountsOf(hosts: Collection): Steps<DeviceHostCounts> {
 }
 
 const LOCATIONS = '"locations":[';
+/** Most hosts have one location, whose device is read without parsing the rest. */
+const ONE_LOCATION = /^\[\{"elementId":("[^"\\]*"),"port":"[^"\\]*"\}\]$/;
+const NO_DEVICES: readonly string[] = [];
 
 /**
  * The value of `locations` in the JSON of a host. It is compared first, because most changes of a host change other fields.
@@ -110,7 +113,11 @@ function locationsText(host: string | null): string {
 }
 
 function devicesIn(locations: string, host: string | null): readonly string[] {
-  return locations === "" || host === null ? [] : distinctDevices(parseLocations(locations, host));
+  if (locations === "" || host === null) return NO_DEVICES;
+  const single = ONE_LOCATION.exec(locations)?.[1];
+  // The value is parsed and not sliced, because a slice keeps the whole string in memory.
+  if (single !== undefined) return [JSON.parse(single)];
+  return distinctDevices(parseLocations(locations, host));
 }
 
 /** The devices without duplicates, that of the first location first. */

@@ -6,12 +6,11 @@
 import { IdNumbers, SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
-import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
+import { type ClaimTypes, claimedId, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
 import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, idKey, isKind, type Kind } from "../model/ids.ts";
 import { identityKey, identityValues } from "./identity/identity-values.ts";
-import { claimedId } from "./recover.ts";
 
 /**
  * A claim as it is stored. The claim of an intended source has a role, so that indexes and counts need no rules. The first

@@ -8,7 +8,7 @@ import { idKey, isKind, type Kind } from "../model/ids.ts";
 import { withHostCounts } from "./host-counts.ts";
 import { INTENDED, parseClaimsKey, type StoredClaims } from "./indexes.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
-import { RevisionState, type StateParts, withSpellings } from "./network-state.ts";
+import { isSpelled, RevisionState, type StateParts, withSpellings } from "./network-state.ts";
 
 export interface PreparedRevision {
   readonly parts: Omit<StateParts, "graph" | "graphTime" | "live">;
@@ -58,7 +58,7 @@ export function* prepareRevision(
     versions[kind] = revision;
   }
   if (isGraphChanged) versions.graph = revision;
-  const spellings = yield* withSpellings(base.spellings, existenceChanges(entries));
+  const spellings = yield* withSpellings(base.spellings, existenceChanges(byKind));
   const lookup = yield* base.lookup.with(byKind.get("devices")?.entries ?? []);
   const hostCounts = yield* withHostCounts(yield* base.hostCounts(), byKind.get("hosts")?.entries ?? []);
   const parts = { revision, time, versions, collections, spellings, lookup, hostCounts };
@@ -78,10 +78,12 @@ export function* prepareRevision(
 }
 
 function* existenceChanges(
-  entries: readonly LogEntry[],
+  byKind: ReadonlyMap<StoreKind, KindChanges>,
 ): Generator<[kind: StoreKind, id: string, exists: boolean]> {
-  for (const { kind, id, before, after } of entries) {
-    if ((before === null) !== (after === null)) yield [kind, id, after !== null];
+  for (const [kind, { entries }] of byKind) {
+    if (!isSpelled(kind)) continue;
+    for (const { id, before, after } of entries)
+      if ((before === null) !== (after === null)) yield [kind, id, after !== null];
   }
 }
 

@@ -4,9 +4,16 @@
  * source. A commit checks that the recovered claim equals the original, and stores the claims if it does not.
  */
 import { sameJson } from "../lib/same-json.ts";
-import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
+import {
+  type ClaimTypes,
+  claimedId,
+  type DeviceClaim,
+  type HostClaim,
+  type LinkClaim,
+  type PortClaim,
+} from "../model/claim.ts";
 import type { Device, Entities, Host, Link, Port } from "../model/entity.ts";
-import { deviceKey, hostId, idKey, type Kind, linkId, portId } from "../model/ids.ts";
+import { deviceKey, idKey, type Kind } from "../model/ids.ts";
 
 const RECOVER: { [K in Kind]: (value: Entities[K]) => ClaimTypes[K] } = {
   devices: recoverDevice,
@@ -66,19 +73,6 @@ function recoverHost(host: Host): HostClaim {
 /** Whether two canonical claims are equal; the order of fields does not matter. */
 export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
   return sameJson(a, b);
-}
-
-/** The id under which the source reports the entity. */
-export function claimedId(claim: ClaimTypes[Kind]): string {
-  if ("src" in claim) {
-    const { src, dst } = claim;
-    return linkId(
-      { device: src.device, port: String(src.port) },
-      { device: dst.device, port: String(dst.port) },
-    );
-  }
-  if ("locations" in claim) return hostId(claim.mac, String(claim.vlan ?? "None"));
-  return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
 }
 
 /** The `idKey` of `claimedId`. It is the key of the entity that has the claim, unless its device is joined with another. */

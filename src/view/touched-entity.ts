@@ -66,8 +66,9 @@ export function firstSeenOf<K extends Kind>({ before, firstSeen }: TouchedEntity
 
 /** The sources without duplicates, because a source may claim one entity under two ids. */
 export function sourcesOf<K extends Kind>(claims: readonly SourcedClaim<K>[]): string[] {
-  const sources = claims.map(({ source }) => source);
-  return sources.length < 2 ? sources : [...new Set(sources)];
+  const [only] = claims;
+  if (only && claims.length === 1) return [only.source];
+  return [...new Set(claims.map(({ source }) => source))];
 }
 
 /** The claim that gives the entity its id. */

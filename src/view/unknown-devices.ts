@@ -6,12 +6,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { createPoll } from "../lib/poll.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
-import { referencedDevices } from "../model/claim.ts";
+import { claimedId, referencedDevices } from "../model/claim.ts";
 import { deviceKey, type Kind } from "../model/ids.ts";
 import type { Committer } from "./committer.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
-import { claimedId } from "./recover.ts";
 import { type NetworkState, parseStored } from "./view.ts";
 
 export interface UnknownDevice {

@@ -23,6 +23,7 @@ import {
 import { formerIdsOf, keptIds, NO_IDS, withFormerIds } from "./former-ids.ts";
 import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
+import type { MergeRules } from "./merge-rules.ts";
 import { claimedKey, recoverClaim, sameClaim } from "./recover.ts";
 import {
   type CommitContext,
@@ -45,6 +46,16 @@ function entryOf<K extends StoreKind>(
   changed: readonly string[],
 ): LogEntry {
   return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
+}
+
+/** Claims of stale sources come last. Ids and `sources` do not depend on that, so a source that fails renames nothing. */
+function byPrecedence<K extends Kind>(
+  claims: readonly SourcedClaim<K>[],
+  leader: ClaimTypes[K],
+  rules: MergeRules,
+): readonly ClaimTypes[K][] {
+  if (claims.length === 1) return [leader];
+  return claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source)).map(({ claim }) => claim);
 }
 
 /** `claims` are those of observed sources; there are none if the entity is only intended. */
@@ -77,11 +88,13 @@ export class WorkingSet<K extends Kind> {
   setClaim(source: string, id: string, claim: ClaimTypes[K] | undefined): void {
     const key = idKey(this.#kind, id);
     const entity = this.entity(this.#entityWith(key));
-    const current = entity.claims.find(
-      (candidate) => candidate.source === source && this.#isAbout(candidate, key),
-    );
+    const { claims } = entity;
+    const current =
+      claims.length === 0
+        ? undefined
+        : claims.find((candidate) => candidate.source === source && this.#isAbout(candidate, key));
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
-    const others = current ? entity.claims.filter((candidate) => candidate !== current) : entity.claims;
+    const others = current ? claims.filter((candidate) => candidate !== current) : claims;
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
     // The roles are marked at once, because the merge depends on what the plan contains.
@@ -137,7 +150,7 @@ export class WorkingSet<K extends Kind> {
 
   /** The entity, if this commit touches it. */
   touched(key: string): TouchedEntity<K> | undefined {
-    return this.#entities.get(key);
+    return this.#entities.size === 0 ? undefined : this.#entities.get(key);
   }
 
   touchedEntities(): Iterable<TouchedEntity<K>> {
@@ -263,28 +276,21 @@ export class WorkingSet<K extends Kind> {
     const isOther = (id: string) => isOtherDevice(id, entity.key);
     entity.formerIds = leader ? keptIds(entity, isOther) : NO_IDS;
     if (!leader) return undefined;
-    // Claims of stale sources come last. Ids and `sources` do not depend on that, so a source that fails renames nothing.
-    const byPrecedence =
-      claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
-    const value = mergeClaims(
-      this.#kind,
-      byPrecedence.map(({ claim }) => claim),
-      {
-        now: time,
-        before: (before ?? entity.movedFrom)?.value,
-        tracking: {
-          firstSeen: firstSeenOf(entity) ?? timeText,
-          lastChanged: timeText,
-          sources: sourcesOf(claims),
-          revision,
-        },
-        leader,
-        isOtherDevice: isOther,
-        formerIds: entity.formerIds,
-        shownPort,
-        flagsOf: (input) => this.#computeFlags(input, claims),
+    const value = mergeClaims(this.#kind, byPrecedence(claims, leader, rules), {
+      now: time,
+      before: (before ?? entity.movedFrom)?.value,
+      tracking: {
+        firstSeen: firstSeenOf(entity) ?? timeText,
+        lastChanged: timeText,
+        sources: sourcesOf(claims),
+        revision,
       },
-    );
+      leader,
+      isOtherDevice: isOther,
+      formerIds: entity.formerIds,
+      shownPort,
+      flagsOf: (input) => this.#computeFlags(input, claims),
+    });
     if (!value) return undefined;
     setDrift(this.#kind, value, entity, this.#planContext);
     entity.changedFields = before ? diffFields(before.value, value) : [];

@@ -82,7 +82,8 @@ export function readRecords(document: unknown): Records {
   const reader = new RecordReader();
   reader.read(document);
   const { claims, count, faults, faultCount } = reader;
-  return faultCount > 0 ? { ok: false, faults, faultCount } : { ok: true, claims, count };
+  if (faultCount > 0) return { ok: false, faults, faultCount };
+  return { ok: true, claims: { ...claims, isCanonical: true }, count };
 }
 
 class RecordReader {
@@ -162,8 +163,12 @@ class RecordReader {
   }
 
   #host(record: RawRecord, path: FieldPath): void {
-    if (record.locations !== undefined || record.location === undefined) this.#add("hosts", record, path);
-    else this.#add("hosts", { ...record, locations: [record.location] }, path, asLocation);
+    if (record.locations !== undefined || record.location === undefined) {
+      this.#add("hosts", record, path);
+      return;
+    }
+    const { location, ...rest } = record;
+    this.#add("hosts", { ...rest, locations: [location] }, path, asLocation);
   }
 
   /** Adds a record. Returns whether it is valid. `asWritten` converts the path of a fault in the record to that in the file. */
@@ -207,6 +212,7 @@ class RecordReader {
 
 function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
   const { serviceFields } = FIELDS_BY_KIND[kind];
+  if (!Object.keys(record).some((field) => serviceFields.has(field))) return record;
   // `Object.fromEntries` is used, because assigning a field named __proto__ would set the prototype and lose the field.
   return Object.fromEntries(Object.entries(record).filter(([field]) => !serviceFields.has(field)));
 }

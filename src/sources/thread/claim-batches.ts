@@ -2,7 +2,7 @@
  * Encodes claims as batches of bytes, and decodes them. Decoding gives lists, or iterables that parse one batch at a time and
  * then drop it, so that a large set is never in memory as objects.
  *
- * Claims are not validated here, because the thread has validated them, and the sink of the service validates them again.
+ * Claims are not validated here and not in the service, because the thread has validated them.
  */
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import type { ClaimChange, Claims, ClaimTypes } from "../../model/claim.ts";
@@ -17,6 +17,7 @@ export function takeClaims(batches: BatchReport[]): Claims {
   const byKind = Map.groupBy(batches.splice(0), ({ kind }) => kind);
   const parse = <K extends Kind>(kind: K) => parseBatches<K>(byKind.get(kind) ?? []);
   return {
+    isCanonical: true,
     devices: parse("devices"),
     ports: parse("ports"),
     links: parse("links"),

@@ -9,7 +9,14 @@
  * Claims whose fields are in another order count as different here. They are sent, and the view finds that they are equal.
  */
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
-import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
+import {
+  type Claim,
+  type ClaimChange,
+  type ClaimFault,
+  type Claims,
+  canonicalClaim,
+  claimedId,
+} from "../../model/claim.ts";
 import { forKinds, idKey, KINDS, type Kind } from "../../model/ids.ts";
 import { type RejectedRecord, type Sink, SourceError } from "../source.ts";
 import { BatchWriter } from "./claim-batches.ts";
@@ -122,7 +129,8 @@ export class DiffingSink implements Sink {
       const table = this.#tables[kind];
       table.beginPass();
       for (const record of all[kind] ?? []) {
-        this.#writeIfDifferent(kind, record);
+        const checked = all.isCanonical ? encodeClaim(record) : this.#check(kind, record);
+        if (checked) this.#writeIfDifferent(kind, checked);
         yield;
       }
     }
@@ -134,10 +142,7 @@ export class DiffingSink implements Sink {
     }
   }
 
-  #writeIfDifferent(kind: Kind, record: unknown): void {
-    const checked = this.#check(kind, record);
-    if (!checked) return;
-    const { id, json } = checked;
+  #writeIfDifferent(kind: Kind, { id, json }: EncodedClaim): void {
     const digest = this.#digest(json);
     const result = this.#tables[kind].see(idKey(kind, id), digest);
     if (result === "different") this.#batches.add("set", kind, json);
@@ -173,10 +178,10 @@ export class DiffingSink implements Sink {
     if (result === "different") this.#batches.add("set", kind, checked.json);
   }
 
-  /** Returns the canonical form as JSON; undefined when the record is not valid, which is reported. */
-  #check(kind: Kind, record: unknown): { readonly id: string; readonly json: string } | undefined {
+  /** Returns the canonical form; undefined when the record is not valid, which is reported. */
+  #check(kind: Kind, record: unknown): EncodedClaim | undefined {
     const result = canonicalClaim(kind, record);
-    if (result.ok) return { id: result.id, json: JSON.stringify(result.claim) };
+    if (result.ok) return encodeClaim(result.claim, result.id);
     this.#reject({ kind, fault: result.fault }, JSON.stringify(record) ?? "");
     return undefined;
   }
@@ -209,6 +214,17 @@ export class DiffingSink implements Sink {
     return Bun.hash.wyhash(text, this.#seed);
   }
 }
+
+/** A canonical claim as JSON. */
+interface EncodedClaim {
+  readonly id: string;
+  readonly json: string;
+}
+
+const encodeClaim = (claim: Claim, id = claimedId(claim)): EncodedClaim => ({
+  id,
+  json: JSON.stringify(claim),
+});
 
 const createTables = () => forKinds(() => new DigestTable());
 
