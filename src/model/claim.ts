@@ -182,7 +182,13 @@ export function referencedDevices(claim: Claim): string[] {
 }
 
 type SetChange<K extends Kind> = {
-  [P in K]: { readonly op: "set"; readonly kind: P; readonly claim: ClaimTypes[P] };
+  [P in K]: {
+    readonly op: "set";
+    readonly kind: P;
+    readonly claim: ClaimTypes[P];
+    /** Whether the claim is a result of `canonicalClaim`: see `Claims`. */
+    readonly isCanonical?: boolean;
+  };
 }[K];
 export type ClaimChange =
   | SetChange<Kind>

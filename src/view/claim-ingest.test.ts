@@ -4,6 +4,7 @@ import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import type { Claims } from "../model/claim.ts";
+import { KINDS } from "../model/ids.ts";
 import { observedSources } from "../model/merge-settings.ts";
 import { ClaimIngest } from "./claim-ingest.ts";
 import { Committer } from "./committer.ts";
@@ -37,4 +38,19 @@ test("lastClaims returns the claims of this source and of no other, also after a
     silentLogger,
   );
   expect(await restarted.lastClaims()).toEqual(CLAIMS);
+});
+
+test("claims that are canonical give the same view as claims that are validated", async () => {
+  const clock = new ManualClock();
+  const committed = async (isCanonical: boolean) => {
+    const committer = new Committer(new View(), openMemoryLog(), clock, observedSources(["first"]));
+    const ingest = new ClaimIngest(committer, "first", silentLogger);
+    await ingest.replace({ ...CLAIMS, isCanonical });
+    await ingest.apply([{ op: "set", kind: "devices", claim: { id: "of:b" }, isCanonical }]);
+    const { view } = committer;
+    return KINDS.map((kind) => [...view.range(kind, "", "\uffff")]);
+  };
+  const [devices, ports, links, hosts] = await committed(true);
+  expect([devices, ports, links, hosts]).toEqual(await committed(false));
+  expect([devices, ports, links, hosts].map((found) => found?.length)).toEqual([2, 1, 1, 1]);
 });

@@ -1,6 +1,6 @@
 /**
  * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
- * Claims of a source in a thread are canonical: the thread has validated them. Also reads from the view which claims the source has.
+ * Claims that come from the thread of a source were validated there. Also reads from the view which claims the source has.
  *
  * Records are validated in steps on the scheduler. A large set is committed as several batches, each of which is one
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
@@ -101,6 +101,7 @@ export class ClaimIngest {
   *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange | undefined> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
+      else if (change.isCanonical) yield canonicalChange(change.kind, change.claim);
       else yield this.#check(change.kind, change.claim);
     }
   }

@@ -63,6 +63,7 @@ type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
   claims: readonly SourcedClaim<K>[],
 ) => DerivedFlags;
+const NO_FIELDS: readonly string[] = [];
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 export class WorkingSet<K extends Kind> {
@@ -193,7 +194,7 @@ export class WorkingSet<K extends Kind> {
         key,
         before,
         after: before,
-        changedFields: [],
+        changedFields: NO_FIELDS,
         claims,
         claimsBefore: claims,
         firstSeen: undefined,
@@ -293,7 +294,7 @@ export class WorkingSet<K extends Kind> {
     });
     if (!value) return undefined;
     setDrift(this.#kind, value, entity, this.#planContext);
-    entity.changedFields = before ? diffFields(before.value, value) : [];
+    entity.changedFields = before ? diffFields(before.value, value) : NO_FIELDS;
     if (before && entity.changedFields.length === 0) return before;
     const text = JSON.stringify(value);
     this.#context.pause.count(text.length);
@@ -361,14 +362,16 @@ export class WorkingSet<K extends Kind> {
       const newId = after && shownIdOf(key, after);
       if (oldId === newId) entries.push(entryOf(this.#kind, newId ?? key, before, after, changedFields));
       else {
-        if (oldId !== undefined) entries.push(entryOf(this.#kind, oldId, before, undefined, []));
-        if (newId !== undefined) entries.push(entryOf(this.#kind, newId, undefined, after, []));
+        if (oldId !== undefined) entries.push(entryOf(this.#kind, oldId, before, undefined, NO_FIELDS));
+        if (newId !== undefined) entries.push(entryOf(this.#kind, newId, undefined, after, NO_FIELDS));
       }
     }
     for (const { key, storedClaimsBefore, storedClaims } of this.#entities.values()) {
       if (pause.due(COST.key)) yield;
       if (storedClaimsBefore?.text !== storedClaims?.text) {
-        entries.push(entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, []));
+        entries.push(
+          entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, NO_FIELDS),
+        );
       }
     }
   }

@@ -154,6 +154,7 @@ export class OpenflowController
 
   *#tickSteps(now: number): Steps<void> {
     yield* this.links.tick(now);
+    const pause = new Pause();
     for (const sw of this.switches.all()) {
       // Both calls return undefined for most switches, because nothing is left to do after their first step.
       const switchSteps = this.switches.tickSwitch(sw, now);
@@ -163,7 +164,8 @@ export class OpenflowController
           ? this.#prober.tick(sw)
           : this.#removeHostsOf(sw, sw.disconnectedAt, now);
       if (portSteps) yield* portSteps;
-      yield;
+      // At each interval all ports of a switch are probed.
+      if (pause.due(COST.record + sw.ports.size * COST.entity)) yield;
     }
     yield* this.hosts.tick(now);
     this.#bridge?.tick(now);

@@ -57,7 +57,7 @@ export async function changesIn(batches: readonly BatchReport[]): Promise<ClaimC
   for (const [index, { op, kind, json }] of batches.entries()) {
     if (index > 0) await yieldToLoop();
     for (const item of JSON.parse(decoder.decode(json))) {
-      changes.push(op === "remove" ? { op, kind, id: item } : { op, kind, claim: item });
+      changes.push(op === "remove" ? { op, kind, id: item } : { op, kind, claim: item, isCanonical: true });
     }
   }
   return changes;

@@ -63,6 +63,16 @@ const host = (n: number, ip = "10.0.0.1"): HostClaim => ({
 });
 const hosts = (count: number, ip?: string) => Array.from({ length: count }, (_, n) => host(n, ip));
 
+test("claims that are canonical are sent as they are, and compared like others", async () => {
+  const { sink, commits, memory } = connect();
+  const canonical: HostClaim = { ...host(1), vlan: "None", locations: [{ elementId: "of:1", port: "1" }] };
+  await sink.replace({ hosts: [canonical], isCanonical: true });
+  await sink.replace({ hosts: [canonical], isCanonical: true });
+  await sink.replace({ hosts: [canonical, host(2)] });
+  expect(commits).toEqual(["replace", "apply 0", "apply 1"]);
+  expect([...memory.hosts.keys()]).toEqual(["02:00:00:00:00:01/None", "02:00:00:00:00:02/None"]);
+});
+
 test("a first set is replaced as a whole; the same set again is an empty change", async () => {
   const { sink, commits, batchSizes, memory } = connect();
   const set = { devices: [{ id: "of:1" }], hosts: hosts(2500) };
