@@ -1,19 +1,34 @@
 /**
  * Makes the service one executable that needs neither Node nor npm nor this folder: `npm run build` writes dist/gazetteer. It
  * contains the runtime, the program compiled ahead of time, the modules of its worker threads, the documentation and the
- * bundled page.
+ * bundled page. `npm run build -- --target linux-arm64` makes it for another machine, with the runtime that the lockfile names.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
+import lockfile from "../package-lock.json";
 import { programPaths } from "../src/lib/program-files.ts";
 import { BUNDLED_PAGE, bundlePage } from "../src/web/bundle.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const SOURCES = join(ROOT, "src");
+const RUNTIMES = join(ROOT, "node_modules", ".cache", "runtimes");
 
-/** Throws with the messages of the bundler when the build fails. */
-export async function buildExecutable(outfile: string): Promise<void> {
+/** The machines for which there is an executable, each with Bun's name of it and the npm package of its runtime. */
+export const TARGETS = {
+  "linux-x64": { compile: "bun-linux-x64", runtime: "@oven/bun-linux-x64" },
+  "linux-arm64": { compile: "bun-linux-arm64", runtime: "@oven/bun-linux-aarch64" },
+  "darwin-x64": { compile: "bun-darwin-x64", runtime: "@oven/bun-darwin-x64" },
+  "darwin-arm64": { compile: "bun-darwin-arm64", runtime: "@oven/bun-darwin-aarch64" },
+} as const;
+export type Target = keyof typeof TARGETS;
+
+export const isTarget = (name: string): name is Target => name in TARGETS;
+
+/** Builds for this machine where `target` is absent. Throws with the messages of the bundler when the build fails. */
+export async function buildExecutable(outfile: string, target?: Target): Promise<void> {
   rmSync(outfile, { force: true });
   const page = await bundlePage();
   rmSync(join(ROOT, BUNDLED_PAGE), { recursive: true, force: true });
@@ -29,6 +44,10 @@ export async function buildExecutable(outfile: string): Promise<void> {
     ...[...page.keys()].map((name) => `${BUNDLED_PAGE}/${name}`),
   ];
   const workers = await Array.fromAsync(new Bun.Glob("{log,formats,sources}/**/*-worker.ts").scan(SOURCES));
+  const machine = target && {
+    target: TARGETS[target].compile,
+    executablePath: runtimeOf(TARGETS[target].runtime),
+  };
   await Bun.build({
     entrypoints: ["main.ts", ...workers.sort()].map((path) => join(SOURCES, path)),
     root: SOURCES,
@@ -37,7 +56,7 @@ export async function buildExecutable(outfile: string): Promise<void> {
     minify: true,
     bytecode: true,
     plugins: [embed(files)],
-    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+    compile: { ...machine, outfile, autoloadDotenv: false, autoloadBunfig: false },
   });
 }
 
@@ -56,8 +75,42 @@ function embed(files: readonly string[]): BunPlugin {
   };
 }
 
+/** The binary of a runtime for another machine, downloaded once. Refuses a package that is not the one of the lockfile. */
+function runtimeOf(name: (typeof TARGETS)[Target]["runtime"]): string {
+  const { version, integrity } = lockfile.packages[`node_modules/${name}`];
+  const folder = join(RUNTIMES, `${name.replace("/", "-")}-${version}`);
+  const binary = join(folder, "package", "bin", "bun");
+  if (existsSync(binary)) return binary;
+  const download = `${folder}.tmp`;
+  rmSync(download, { recursive: true, force: true });
+  mkdirSync(download, { recursive: true });
+  run(["npm", "pack", "--silent", `${name}@${version}`, "--pack-destination", download]);
+  const [tarball = ""] = [...new Bun.Glob("*.tgz").scanSync({ cwd: download, absolute: true })];
+  const digest = createHash("sha512").update(readFileSync(tarball)).digest("base64");
+  if (`sha512-${digest}` !== integrity)
+    throw new Error(`${name}@${version} is not the package of package-lock.json`);
+  run(["tar", "-xzf", tarball, "-C", download]);
+  rmSync(tarball);
+  renameSync(download, folder);
+  return binary;
+}
+
+function run(command: string[]): void {
+  const { success, stderr } = Bun.spawnSync(command, { cwd: ROOT, stdout: "ignore" });
+  if (!success) throw new Error(`${command.join(" ")}:\n${stderr}`);
+}
+
 if (import.meta.main) {
-  const outfile = resolve(process.argv[2] ?? join(ROOT, "dist", "gazetteer"));
-  await buildExecutable(outfile);
+  const { values, positionals } = parseArgs({
+    args: process.argv.slice(2),
+    options: { target: { type: "string" } },
+    allowPositionals: true,
+  });
+  const { target } = values;
+  if (target !== undefined && !isTarget(target))
+    throw new Error(`--target ${target}: must be one of ${Object.keys(TARGETS).join(", ")}`);
+  const name = target === undefined ? "gazetteer" : `gazetteer-${target}`;
+  const outfile = resolve(positionals[0] ?? join(ROOT, "dist", name));
+  await buildExecutable(outfile, target);
   console.log(outfile);
 }

@@ -23,6 +23,7 @@ export const PEERS: Readonly<Record<string, readonly string[]>> = {
   wrk: ["which", "wrk"],
   "nats-server": ["which", "nats-server"],
   prometheus: ["which", "prometheus"],
+  systemd: ["which", "systemd-analyze"],
   zsh: ["which", "zsh"],
   fish: ["which", "fish"],
 };

@@ -1,8 +1,8 @@
 // Runs Bun from node_modules with the given arguments, and installs first when that is needed, so that a fresh clone
 // needs nothing but Node and npm. `--install-only` stops after the first half: bin/gazetteer uses it and then becomes
 // Bun itself. The service needs the dependencies of production only; tests, measurements and tools need all of them.
-// No script of a dependency runs while it is installed: what would run as this user is not what the lockfile names. The
-// one package that relies on its script is bun, whose binary is another package of the lockfile and is linked here.
+// No script of a dependency runs while it is installed: what would run as this user is not what the lockfile names. Bun is
+// a package of the lockfile that has only the binary, and is linked to node_modules/.bin here.
 // Plain JavaScript without dependencies, because it runs before there are any.
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -11,7 +11,7 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  readdirSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -21,10 +21,11 @@ import {
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bunPackage, findBun } from "../bin/find-bun.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
-const bun = join(modules, "bun", "bin", "bun.exe");
+const bun = join(modules, ".bin", "bun");
 /** Newer than the lockfile once everything has been checked; bin/gazetteer looks at nothing else. */
 const ready = join(modules, ".gazetteer-ready");
 
@@ -37,8 +38,6 @@ const REMOVING_MS = 10_000;
 const options = ["--no-env-file", "--config=/dev/null", "--no-install"];
 
 const changedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
-/** Before the binary is linked there, bun's package has a placeholder of a few hundred bytes. */
-const bunIsThere = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 
 function fail(message) {
   console.error(`gazetteer: ${message}`);
@@ -70,36 +69,22 @@ function npmCi(development) {
   if (run.status !== 0) fail(`npm ci failed:\n${beginning(`${run.stdout}${run.stderr}`)}`);
 }
 
-/** Of the packages with a binary, npm has installed those for this machine: more than one where the C library decides. */
-function bunBinaries() {
-  const scope = join(modules, "@oven");
-  const packages = existsSync(scope) ? readdirSync(scope) : [];
-  const candidates = packages.flatMap((name) =>
-    ["bun", "bun.exe"].map((exe) => join(scope, name, "bin", exe)),
-  );
-  return candidates.filter((path) => existsSync(path));
-}
-
-/** Links the binary that runs here to where npm's `.bin/bun` and bin/gazetteer look for it. */
+/** Links the binary for this machine to where people and bin/gazetteer look for it. */
 function placeBun() {
-  const { version } = JSON.parse(readFileSync(join(modules, "bun", "package.json"), "utf8"));
   const machine = `${process.platform} ${process.arch}`;
-  const failures = [];
-  for (const binary of bunBinaries()) {
-    chmodSync(binary, 0o755);
-    const run = spawnSync(binary, ["--version"], { encoding: "utf8" });
-    if (run.status === 0 && run.stdout.trim() === version) {
-      for (const name of ["bun.exe", "bunx.exe"]) linkOrCopy(binary, join(modules, "bun", "bin", name));
-      return;
-    }
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const version = optionalDependencies[bunPackage()];
+  const binary = findBun(import.meta.url);
+  if (version === undefined || binary === undefined) fail(`there is no Bun for this machine (${machine})`);
+  chmodSync(binary, 0o755);
+  const run = spawnSync(binary, ["--version"], { encoding: "utf8" });
+  if (run.status !== 0 || run.stdout.trim() !== version) {
     const why = run.error?.message ?? run.signal ?? (run.stderr.trim() || `it prints ${run.stdout.trim()}`);
-    failures.push(`${binary}: ${why}`);
+    const needed = "on x64 it needs a processor with AVX2";
+    fail(`Bun ${version} does not run on this machine (${machine}); ${needed}:\n${binary}: ${why}`);
   }
-  if (failures.length === 0)
-    fail(`there is no Bun ${version} for this machine (${machine}) in package-lock.json`);
-  fail(
-    `Bun ${version} does not run on this machine (${machine}); on x64 it needs a processor with AVX2:\n${failures.join("\n")}`,
-  );
+  mkdirSync(join(modules, ".bin"), { recursive: true });
+  linkOrCopy(binary, bun);
 }
 
 function linkOrCopy(from, to) {
@@ -122,7 +107,7 @@ function refuseLink() {
 
 /** Whether anything has to be installed: the lockfile is newer than the last check, or packages are missing. */
 function isIncomplete(needsDevelopment) {
-  const isCurrent = changedMs(ready) > changedMs(join(root, "package-lock.json")) && bunIsThere();
+  const isCurrent = changedMs(ready) > changedMs(join(root, "package-lock.json")) && existsSync(bun);
   return !isCurrent || (needsDevelopment && !hasDevelopment());
 }
 
@@ -131,10 +116,10 @@ function install(needsDevelopment) {
   refuseLink();
   const isOutdated =
     changedMs(join(modules, ".package-lock.json")) < changedMs(join(root, "package-lock.json"));
-  const hasBun = bunIsThere() || bunBinaries().length > 0;
+  const hasBun = findBun(import.meta.url) !== undefined;
   if (isOutdated || !hasBun || (needsDevelopment && !hasDevelopment()))
     npmCi(needsDevelopment || hasDevelopment());
-  if (!bunIsThere()) placeBun();
+  placeBun();
   writeFileSync(ready, "");
 }
 

@@ -82,7 +82,7 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
     ],
   });
   writeFileSync(configFile, JSON.stringify(configWith(shape.changesPerSecond)));
-  const bun = join(shape.root, "node_modules/bun/bin/bun.exe");
+  const bun = join(shape.root, "node_modules/.bin/bun");
   const main = join(shape.root, "src/main.ts");
   const preload = shape.reportsLiveBytes
     ? ["--preload", join(import.meta.dir, "../soak/live-memory.ts")]

@@ -29,7 +29,7 @@ const HOSTS_PER_DEVICE_IN_FILE = 100;
 /** Processor time per host. */
 const MAX_FILE_MICROSECONDS = 30;
 const root = join(import.meta.dir, "../..");
-const bun = join(root, "node_modules/bun/bin/bun.exe");
+const bun = join(root, "node_modules/.bin/bun");
 const CREDENTIALS = "reader:measured";
 
 export async function measureSources(shape: SourcesShape): Promise<Result[]> {

@@ -141,7 +141,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN, NEWER_NATS],
     reason: "mostly waits for elections; free ports; temporary folders; waits for conditions",
   },
-  "test/peers/packages": { load: 100, peers: [DEBIAN], reason: "builds into new folders" },
+  "test/peers/packages": {
+    load: 100,
+    peers: [DEBIAN],
+    reason: "free ports; new folders; a machine of its own for the Debian package",
+  },
   "test/peers/openapi": {
     load: 70,
     peers: [OPENAPI_TOOLS],

@@ -17,7 +17,7 @@ const SHELLS = ["bash", "zsh", "fish"] as const;
  * backslashes from the words, because no name of a command or flag and no offered value has any. A shell quotes the names of
  * files itself.
  */
-const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
+export const COMPLETION_SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `# bash completion of gazetteer. To use it in this shell: source <(gazetteer completion bash)
 _gazetteer() {
   local word reply raw=\${COMP_WORDS[COMP_CWORD]} n=0
@@ -89,7 +89,7 @@ export const completionCommand: Command = {
   async run({ positionals: [name, ...extra] }, context) {
     const shell = SHELLS.find((candidate) => candidate === name);
     if (shell === undefined || extra.length > 0) throw usageFailure(`wants one of ${SHELLS.join(", ")}`);
-    await context.out(SCRIPTS[shell]);
+    await context.out(COMPLETION_SCRIPTS[shell]);
     return EXIT_STATUS.ok;
   },
 };

@@ -1,4 +1,6 @@
 /** `gazetteer serve`: runs the service. Only this command imports the service and its libraries. */
+import { systemClock } from "../lib/clock.ts";
+import { openServiceManager } from "../lib/service-manager.ts";
 import { type Command, EXIT_STATUS } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { catchServiceSignals } from "./signals.ts";
@@ -30,13 +32,18 @@ ${CONFIG_NOTE}
     for (const warning of warnings) await context.err(`gazetteer serve: warning: ${warning}\n`);
     if (args.has("openflow")) await context.err(OPENFLOW_NOTE);
     const { runService } = await import("../service/service.ts");
+    const { storedLogBytes } = await import("../service/data-folder.ts");
     using signals = catchServiceSignals(() => context.exit(EXIT_STATUS.failed));
+    const manager = await openServiceManager(context.env, systemClock);
+    manager.starting(storedLogBytes(config));
+    signals.signal.addEventListener("abort", () => manager.stopping());
     await runService(config, {
       credentials: context.env.GAZETTEER_CREDENTIALS,
       signal: signals.signal,
       onListening: async (facts) => {
         const passwordFile = context.terminal ? undefined : await storePassword(facts.users);
         await context.out(renderStartupBanner(facts, passwordFile));
+        manager.ready(facts.summary);
       },
       reload: { load, onRequest: signals.onReload },
     });

@@ -7,7 +7,7 @@
 
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { IS_EXECUTABLE, programFile } from "../lib/program-files.ts";
 import { replaceFile } from "../lib/replace-file.ts";
@@ -86,9 +86,12 @@ function configuredUsersLines(users: BannerUsers): string[] {
   return [`Users: ${names.slice(0, MAX_USERS_SHOWN).join(", ")}${more}`, change, ""];
 }
 
-/** The command that started this program, so that the printed commands can be pasted. */
+/**
+ * The command that started this program, so that the printed commands can be pasted. The executable and the installed package
+ * (bin/gazetteer.mjs) have it as their first argument; in a checkout that is the runtime, which bin/gazetteer has started.
+ */
 function programPath(): string {
-  if (IS_EXECUTABLE) return process.argv0;
+  if (IS_EXECUTABLE || basename(process.argv0) !== "bun") return process.argv0;
   const path = programFile("bin/gazetteer").name ?? "gazetteer";
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;

@@ -2,7 +2,7 @@
  * The client: a typed method for every read of the interface, and `watch`. It keeps no connection between calls.
  * Entities are trusted as the service's OpenAPI document describes them; the objects around them are checked.
  *
- * This file is the entry of the package `gazetteer/client`, so it also exports the types that callers need.
+ * This file is the entry of the package `netgazetteer-client`, so it also exports the types that callers need.
  */
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";

@@ -27,10 +27,12 @@ import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
+import { isFailing, type SourceStatus } from "../model/source-status.ts";
 import { Problems } from "../query/problems/problems.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { logUnknownDevices } from "../view/unknown-devices.ts";
+import type { View } from "../view/view.ts";
 import { loadPage } from "../web/bundle.ts";
 import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus, shareUsers } from "./cluster/member-parts.ts";
@@ -60,6 +62,8 @@ export interface ListeningFacts {
   readonly users: Pick<Users, "all" | "file" | "generated">;
   /** Names of the configured sources. */
   readonly sources: readonly string[];
+  /** What is served at the moment, in one line. */
+  readonly summary: () => string;
 }
 
 export interface ServiceOptions {
@@ -101,15 +105,18 @@ interface Parts {
 /** Runs the service until it stops. Runs it again whenever the log of its cluster is lost and must be opened again. */
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
   let { port } = config;
+  let latest: ListeningFacts | undefined;
   const onListening = async (facts: ListeningFacts) => {
+    const isFirst = latest === undefined;
+    latest = facts;
     port = Number(new URL(facts.url).port) || port;
-    await options.onListening(facts);
+    if (isFirst) await options.onListening({ ...facts, summary: () => latest?.summary() ?? "" });
   };
   let outcome = await runOnce(config, { ...options, onListening });
   while (outcome === "lost-log") {
     const loaded = options.reload.load();
     const next = { ...(loaded.ok ? loaded.config : config), port };
-    outcome = await runOnce(next, { ...options, onListening: async () => {} });
+    outcome = await runOnce(next, { ...options, onListening });
   }
 }
 
@@ -249,7 +256,8 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     readersEnded = readers.run(server.port, readersStop.signal, signal);
     if (!signal.aborted) {
       const url = formatUrl(config, server.port);
-      await onListening({ url, host: config.host, users, sources: sources.names });
+      const summary = () => summaryOf(store.view, sources.status());
+      await onListening({ url, host: config.host, users, sources: sources.names, summary });
     }
     stopReloads = reload.onRequest(() => {
       server.reopenAccessLog();
@@ -325,6 +333,13 @@ const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Con
   lostLinkMs: Math.round(lostLinkHours * 3_600_000),
   movedHostMs: Math.round(movedHostMinutes * 60_000),
 });
+
+function summaryOf(view: View, sources: readonly SourceStatus[]): string {
+  const failing = sources.filter(isFailing).map(({ name }) => name);
+  const failure = failing.length === 0 ? "" : `, of which ${failing.join(", ")} failing`;
+  const [devices, links, hosts] = [view.size("devices"), view.size("links"), view.size("hosts")];
+  return `Serving ${devices} devices, ${links} links, ${hosts} hosts from ${sources.length} sources${failure}`;
+}
 
 /** Runs the tasks of a cluster node. Imports them dynamically, so that a single node does not load the client of NATS. */
 async function runAsNode(

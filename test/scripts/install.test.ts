@@ -19,26 +19,26 @@ import manifest from "../../package.json";
 import { temporaryFolder } from "../support/folder.ts";
 
 const root = join(import.meta.dir, "..", "..");
+const BUN_VERSION = manifest.optionalDependencies["@oven/bun-linux-x64"];
+const PRINT_BUN = 'import("./bin/find-bun.mjs").then(({ bunPackage }) => process.stdout.write(bunPackage()))';
+const BUN = `node_modules/${Bun.spawnSync(["node", "-e", PRINT_BUN], { cwd: root }).stdout}/bin/bun`;
 
 /**
  * A checkout without node_modules, and an `npm` that fills it. Its Bun is a script that only prints its arguments, or
- * `bunVersion`; bun's own package has a placeholder, as long as its install script has not run.
+ * `bunVersion`.
  */
-function createCheckout(bunVersion = manifest.dependencies.bun) {
+function createCheckout(bunVersion = BUN_VERSION) {
   const folder = temporaryFolder();
-  for (const path of ["scripts/run.mjs", "bin/gazetteer", "package.json", "package-lock.json"])
+  for (const path of ["scripts/run.mjs", "bin", "package.json", "package-lock.json"])
     cpSync(join(root, path), join(folder, path), { recursive: true });
   mkdirSync(join(folder, "path"));
   const log = join(folder, "npm.log");
   const dev = Object.keys(manifest.devDependencies).map((name) => `node_modules/${name}`);
-  const padding = `#${"x".repeat(99)}`;
   const npm = `#!/bin/sh
 echo "$*" >> "${log}"
-mkdir -p node_modules/bun/bin node_modules/@oven/bun-here/bin
-echo '{"version":"${manifest.dependencies.bun}"}' > node_modules/bun/package.json
-echo 'exit 1' > node_modules/bun/bin/bun.exe
+mkdir -p "$(dirname ${BUN})"
 case "$*" in *--include=dev*) mkdir -p ${dev.join(" ")} ;; esac
-{ echo '#!/bin/sh'; echo '[ "$*" = --version ] && echo ${bunVersion} || echo "$*"'; echo 'exit 0'; yes '${padding}' | head -n 11000; } > node_modules/@oven/bun-here/bin/bun
+{ echo '#!/bin/sh'; echo '[ "$*" = --version ] && echo ${bunVersion} || echo "$*"'; echo 'exit 0'; } > ${BUN}
 touch node_modules/.package-lock.json
 `;
   writeFileSync(join(folder, "path", "npm"), npm);
@@ -86,23 +86,20 @@ test("the service installs the packages of production only, and once", () => {
   expect(installs()).toEqual(["--omit=dev"]);
 });
 
-test("no script of a dependency runs: the binary of the lockfile is linked in place of bun's own install script", () => {
+test("no script of a dependency runs: the binary of the lockfile is linked to where bin/gazetteer finds it", () => {
   const { folder, run, log } = createCheckout();
   run(...START);
   expect(readFileSync(log, "utf8")).toMatch(/^ci .*--ignore-scripts/);
-  const inode = (path: string) => statSync(join(folder, "node_modules", path)).ino;
-  for (const name of ["bun.exe", "bunx.exe"])
-    expect(inode(`bun/bin/${name}`)).toBe(inode("@oven/bun-here/bin/bun"));
+  const inode = (path: string) => statSync(join(folder, path)).ino;
+  expect(inode("node_modules/.bin/bun")).toBe(inode(BUN));
   expect(manifest).not.toHaveProperty("allowScripts");
 });
 
 test("a Bun that does not run on this machine is named, with the reason", () => {
   const { failure, folder } = createCheckout("illegal instruction");
   const printed = failure(...START);
-  expect(printed).toContain(`gazetteer: Bun ${manifest.dependencies.bun} does not run on this machine (`);
-  expect(printed).toContain(
-    `${join(folder, "node_modules/@oven/bun-here/bin/bun")}: it prints illegal instruction`,
-  );
+  expect(printed).toContain(`gazetteer: Bun ${BUN_VERSION} does not run on this machine (`);
+  expect(printed).toContain(`${join(folder, BUN)}: it prints illegal instruction`);
 });
 
 test("nothing is installed through a symbolic link, and what it leads to stays", () => {

@@ -16,6 +16,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 export interface ServiceOptions {
+  /** The program. Default: `GAZETTEER`. */
+  readonly program?: readonly string[];
   /** Default: a free port. */
   readonly port?: number;
   /** Arguments after `serve --port …`. Default: `["--data", ":memory:"]`, which stores nothing. */
@@ -77,7 +79,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const command = [
     ...(options.prefix ?? []),
     ...limited,
-    GAZETTEER,
+    ...(options.program ?? [GAZETTEER]),
     "serve",
     "--port",
     String(options.port ?? 0),

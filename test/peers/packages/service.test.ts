@@ -1,56 +1,47 @@
-/** The package as npm packs it: what the service reads at run time (the documentation) is part of it. */
-import { expect, test } from "bun:test";
-import { symlinkSync } from "node:fs";
+/** The package `netgazetteer` as npm packs it, installed by npx into an empty folder, without running install scripts. */
+import { beforeAll, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folder.ts";
-import { basic } from "../../support/service.ts";
-import { until } from "../../support/until.ts";
+import { needs, reportMissing } from "../../support/needs.ts";
+import { checkPage, checkProgram, startInstalled } from "./check-program.ts";
+import { canReachRegistry, pack } from "./npm.ts";
 
-const ROOT = join(import.meta.dir, "..", "..", "..");
-const CREDENTIALS = "reader:secret";
+const folder = temporaryFolder();
+let tarball = "";
+beforeAll(() => {
+  tarball = pack(".", folder);
+});
 
-/** Packs and unpacks the package, with the dependencies of this repository. Returns its folder. */
-function unpackPackage(): string {
-  const folder = temporaryFolder();
-  const run = (command: string[], cwd: string) => {
-    const { exitCode, stderr } = Bun.spawnSync(command, { cwd, stdout: "ignore" });
-    if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
-  };
-  run(["npm", "pack", "--ignore-scripts", "--pack-destination", folder], ROOT);
-  const [tarball = ""] = [...new Bun.Glob("*.tgz").scanSync(folder)];
-  run(["tar", "-xzf", tarball], folder);
-  const unpacked = join(folder, "package");
-  symlinkSync(join(ROOT, "node_modules"), join(unpacked, "node_modules"));
-  return unpacked;
-}
+const isPossible = needs("chromium", "npm") && canReachRegistry();
+if (!isPossible) reportMissing("npm's registry cannot be reached");
 
-test("an installed package serves its documentation", async () => {
-  const cwd = unpackPackage();
-  // Not bin/gazetteer: it may install dependencies, and node_modules is the one of this repository.
-  await using child = Bun.spawn(
-    [process.execPath, "--no-install", "src/main.ts", "serve", "--port", "0", "--data", ":memory:"],
-    {
-      cwd,
-      env: { ...process.env, GAZETTEER_CREDENTIALS: CREDENTIALS },
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
-  let output = "";
-  const reading = (async () => {
-    for await (const chunk of child.stdout) output += Buffer.from(chunk).toString();
-  })();
-  const url = await until(() => /^listening on (http:\/\/[^/]+)/m.exec(output)?.[1], {
-    what: "the listening line",
-    deadlineMs: 60_000,
-  });
-  const get = async (path: string) => {
-    const response = await fetch(url + path, { headers: { authorization: basic(CREDENTIALS) } });
-    return { status: response.status, text: await response.text() };
-  };
-  expect((await get("/docs/errors")).text).toContain('<h2 id="bad-parameter">');
-  for (const path of ["/docs", "/docs/interface", "/docs/style.css"])
-    expect([path, (await get(path)).status]).toEqual([path, 200]);
-  child.kill("SIGTERM");
-  expect(await child.exited).toBe(0);
-  await reading;
+test.skipIf(!isPossible)("npx --ignore-scripts runs it from the tarball", async () => {
+  const cwd = join(folder, "empty");
+  mkdirSync(cwd);
+  const npx = [
+    "npx",
+    "--yes",
+    "--ignore-scripts",
+    "--package",
+    tarball,
+    "--cache",
+    join(folder, "cache"),
+    "--",
+  ];
+  const version = Bun.spawnSync([...npx, "gazetteer", "version"], { cwd });
+  expect(version.stderr.toString()).not.toContain("allow-scripts");
+  expect(version.stdout.toString()).toStartWith("gazetteer ");
+  const program = [...npx, "gazetteer"];
+  const first = await startInstalled(join(folder, "first"), { program, credentials: null });
+  expect(first.stdout()).toContain("To change it:  npx netgazetteer passwd data/users reader\n");
+  expect(await first.stop()).toBe(0);
+
+  // npx passes no SIGHUP on, so the installed command itself is started.
+  const found = Bun.spawnSync([...npx.slice(0, -1), "-c", "command -v gazetteer"], { cwd });
+  const installed = found.stdout.toString().trim();
+  await using service = await startInstalled(join(folder, "second"), { program: [installed] });
+  await checkProgram(service, join(folder, "second"));
+  await checkPage(service);
+  expect(await service.stop()).toBe(0);
 });

@@ -1,0 +1,194 @@
+/**
+ * `npm run release -- --dry-run`: builds all that a release consists of into dist/release, and checks it with what is too slow
+ * or too particular for `npm test`. A step whose program is not installed is skipped and named. Nothing is published: that is
+ * done by hand with the commands that it prints.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import service from "../package.json";
+import client from "../packages/client/package.json";
+import { buildExecutable, isTarget, TARGETS, type Target } from "./build.ts";
+import { buildDebianPackage, DEBIAN_ARCHITECTURES } from "./release/debian-package.ts";
+import { runDocument } from "./release/document-commands.ts";
+import { canBoot } from "./release/machine.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const OUT = join(ROOT, "dist", "release");
+const VERSION = service.version;
+const artefact = (name: string) => join(OUT, name);
+const executableOf = (target: Target) => artefact(`gazetteer-${target}`);
+const packageOf = (architecture: string) => artefact(`gazetteer_${VERSION}_${architecture}.deb`);
+
+/** Thrown by a step that this machine cannot run. */
+class Skipped extends Error {}
+
+function need(...programs: string[]): void {
+  const missing = programs.filter((name) => Bun.which(name) === null);
+  if (missing.length > 0) throw new Skipped(`${missing.join(", ")} not installed`);
+}
+
+function run(
+  command: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): string {
+  const { cwd = ROOT, env = {} } = options;
+  const child = Bun.spawnSync([...command], { cwd, env: { ...process.env, ...env } });
+  if (!child.success) throw new Error(`${command.join(" ")}\n${child.stdout}${child.stderr}`);
+  return child.stdout.toString();
+}
+
+/** The date of the commit, so that the same commit gives the same packages. */
+const releaseDate = () => new Date(Number(run(["git", "log", "-1", "--format=%ct"])) * 1000);
+
+function checkVersions(): void {
+  const [, latest] = /^## (\d+\.\d+\.\d+)/m.exec(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8")) ?? [];
+  for (const [where, version] of [
+    ["CHANGELOG.md", latest],
+    ["packages/client", client.version],
+  ] as const)
+    if (version !== VERSION) throw new Error(`${where} has version ${version}, package.json ${VERSION}`);
+}
+
+async function buildExecutables(): Promise<void> {
+  for (const target of Object.keys(TARGETS).filter(isTarget))
+    await buildExecutable(executableOf(target), target);
+}
+
+function packNpm(): void {
+  for (const folder of [".", "packages/client"])
+    run(["npm", "pack", "--silent", "--pack-destination", OUT], { cwd: join(ROOT, folder) });
+}
+
+function buildDebianPackages(): void {
+  need("dpkg-deb");
+  for (const target of ["linux-x64", "linux-arm64"] as const)
+    buildDebianPackage({
+      executable: executableOf(target),
+      architecture: DEBIAN_ARCHITECTURES[target],
+      folder: OUT,
+      date: releaseDate(),
+    });
+}
+
+/** npm lists the packages; the runtime is a component that all artefacts contain. */
+function writeSbom(): void {
+  const sbom = JSON.parse(run(["npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev"]));
+  sbom.components.push({
+    type: "platform",
+    name: "bun",
+    version: Bun.version,
+    purl: `pkg:npm/bun@${Bun.version}`,
+  });
+  writeFileSync(artefact("sbom.cdx.json"), `${JSON.stringify(sbom, undefined, 2)}\n`);
+}
+
+function writeChecksums(): void {
+  const lines = readdirSync(OUT)
+    .filter((name) => name !== "SHA256SUMS")
+    .sort()
+    .map(
+      (name) =>
+        `${new Bun.CryptoHasher("sha256").update(readFileSync(artefact(name))).digest("hex")}  ${name}\n`,
+    );
+  writeFileSync(artefact("SHA256SUMS"), lines.join(""));
+}
+
+/** What the runtime's binary causes: it is not stripped, and has its libraries inside. */
+const ACCEPTED_TAGS = ["unstripped-binary-or-object", "embedded-library"];
+
+function runLintian(): void {
+  need("lintian");
+  const suppress = ["--suppress-tags", ACCEPTED_TAGS.join()];
+  run(["lintian", "--fail-on", "error", ...suppress, packageOf("amd64"), packageOf("arm64")]);
+}
+
+/** The executable for arm64 on an emulated processor; `libc6-arm64-cross` has the C library that it is linked to. */
+function startOnArm(): void {
+  need("qemu-aarch64-static");
+  const emulated = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", executableOf("linux-arm64")];
+  const version = run([...emulated, "version"]);
+  if (!version.includes("linux arm64")) throw new Error(version);
+  const script = `"$@" serve --demo --port 0 --data :memory: > "$0" & pid=$!
+for n in $(seq 600); do url=$(sed -n 's/^listening on //p' "$0"); [ -n "$url" ] && break; sleep 0.1; done
+curl --silent --show-error --fail -u reader:secret "$url/topology" && kill $pid && wait $pid`;
+  const output = join(OUT, "..", "arm64.log");
+  writeFileSync(output, "");
+  const topology = run(["sh", "-c", script, output, ...emulated], {
+    env: { GAZETTEER_CREDENTIALS: "reader:secret" },
+  });
+  if (!(JSON.parse(topology).devices > 0)) throw new Error(topology);
+}
+
+async function runDocuments(): Promise<void> {
+  if (!canBoot()) throw new Skipped("needs root and systemd");
+  // The page upgrades to the next version, which is the same program here.
+  const next = buildDebianPackage({
+    executable: executableOf("linux-x64"),
+    architecture: "amd64",
+    folder: join(OUT, ".."),
+    version: "1.0.1",
+    compression: "none",
+    date: releaseDate(),
+  });
+  const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+  const files = [...readdirSync(OUT).map(artefact), next];
+  const failures = [
+    await runDocument(read("docs/install.md").replaceAll("1.0.0", VERSION), { files }),
+    await runDocument(read("README.md"), { files: [], checkout: executableOf("linux-x64") }),
+  ].filter((failure) => failure !== undefined);
+  if (failures.length > 0) throw new Error(failures.join("\n"));
+}
+
+const STEPS: readonly (readonly [name: string, run: () => void | Promise<void>])[] = [
+  ["versions", checkVersions],
+  ["executables", buildExecutables],
+  ["npm packages", packNpm],
+  ["Debian packages", buildDebianPackages],
+  ["SBOM", writeSbom],
+  ["checksums", writeChecksums],
+  ["lintian", runLintian],
+  ["start on arm64", startOnArm],
+  ["commands of the documentation", runDocuments],
+  ["tests of the packages", () => void run(["npm", "run", "test:peers", "--", "test/peers/packages"])],
+];
+
+const PUBLISH = `To publish, after a dry run without failures on a clean checkout:
+  git tag -s v${VERSION} && git push origin v${VERSION}
+  npm publish dist/release/netgazetteer-client-${VERSION}.tgz && npm publish dist/release/netgazetteer-${VERSION}.tgz
+and attach all files of dist/release to the release.`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ args: process.argv.slice(2), options: { "dry-run": { type: "boolean" } } });
+  if (!values["dry-run"]) {
+    console.error(
+      `npm run release -- --dry-run builds and checks a release; nothing is published.\n${PUBLISH}`,
+    );
+    return 2;
+  }
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  let failed = 0;
+  for (const [name, step] of STEPS) {
+    const beganMs = performance.now();
+    let outcome = "ok";
+    try {
+      await step();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (error instanceof Skipped) outcome = `SKIPPED: ${error.message}`;
+      else {
+        outcome = `FAILED: ${error.message}`;
+        failed++;
+      }
+    }
+    console.log(
+      `${name.padEnd(32)}${((performance.now() - beganMs) / 1000).toFixed(1).padStart(6)} s  ${outcome}`,
+    );
+  }
+  for (const line of readFileSync(artefact("SHA256SUMS"), "utf8").trim().split("\n")) console.log(line);
+  console.log(PUBLISH);
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();
