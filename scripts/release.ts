@@ -3,7 +3,8 @@
  * or too particular for `npm test`. A step whose program is not installed is skipped and named. Nothing is published: that is
  * done by hand with the commands that it prints.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import service from "../package.json";
@@ -120,6 +121,33 @@ curl --silent --show-error --fail -u reader:secret "$url/topology" && kill $pid 
   if (!(JSON.parse(topology).devices > 0)) throw new Error(topology);
 }
 
+/**
+ * The image of packaging/Containerfile. Its base is unpacked from Debian's packages, because distroless images come from a
+ * registry; they consist of the same packages.
+ */
+function buildImage(): void {
+  need("buildah", "apt-get", "dpkg-deb");
+  const script = `set -e
+cd "$1"
+apt-get download -qq libc6 base-files
+for package in *.deb; do dpkg-deb -x "$package" base; done
+install -d -o 65532 -g 65532 base/home/nonroot
+buildah() { command buildah --root "$PWD/storage" --runroot "$PWD/run" --storage-driver vfs "$@"; }
+base=$(buildah from scratch)
+buildah add -q "$base" base / && buildah commit -q "$base" base
+buildah bud -q --isolation chroot --build-arg BASE=localhost/base -f "$2/packaging/Containerfile" -t gazetteer "$2/dist/release"
+image=$(buildah from localhost/gazetteer)
+buildah run --isolation chroot "$image" -- /usr/bin/gazetteer version
+buildah run --isolation chroot "$image" -- /usr/bin/gazetteer check --allow-plaintext
+buildah rm -a >/dev/null`;
+  const folder = mkdtempSync(join(tmpdir(), "gazetteer-image-"));
+  try {
+    run(["bash", "-c", script, "bash", folder, ROOT]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 async function runDocuments(): Promise<void> {
   if (!canBoot()) throw new Skipped("needs root and systemd");
   // The page upgrades to the next version, which is the same program here.
@@ -149,6 +177,7 @@ const STEPS: readonly (readonly [name: string, run: () => void | Promise<void>])
   ["checksums", writeChecksums],
   ["lintian", runLintian],
   ["start on arm64", startOnArm],
+  ["container image", buildImage],
   ["commands of the documentation", runDocuments],
   ["tests of the packages", () => void run(["npm", "run", "test:peers", "--", "test/peers/packages"])],
 ];

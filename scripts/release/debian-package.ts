@@ -99,7 +99,7 @@ Section: net
 Priority: optional
 Architecture: ${architecture}
 Installed-Size: ${kilobytes}
-Depends: adduser, libc6 (>= 2.28)
+Depends: adduser, libc6 (>= 2.17)
 Maintainer: ${MAINTAINER}
 Description: read service over a network controller's view of the network
  Gazetteer reads networks from OpenFlow switches, controllers, SNMP, files and

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { records, startFakeService, streamResponse, textResponse } from "../../client/fake-service.ts";
+import { records, startFakeService, streamResponse } from "../../client/fake-service.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { needs } from "../../support/needs.ts";
 import { launchChromium } from "../../web/chromium.ts";
@@ -136,26 +136,23 @@ test("its types need no other package, also where those of libraries are checked
 });
 
 test.skipIf(!needs("chromium"))("in a browser it reads a list", async () => {
-  const service = await startFakeService(
-    textResponse('{"links":[{"id":"x"}]}', {
-      "gazetteer-revision": "3",
-      etag: '"x"',
-      "access-control-allow-origin": "*",
-      "access-control-expose-headers": "*",
-    }),
-  );
   const browser = await launchChromium();
   afterAll(() => browser.close());
   const page = await browser.newPage();
-  await page.route("http://app.test/**", (route) =>
-    route.request().url().endsWith("client.js")
-      ? route.fulfill({ path: join(installed, "dist", "client.js"), contentType: "text/javascript" })
-      : route.fulfill({ body: "<!doctype html>", contentType: "text/html" }),
-  );
+  await page.route("http://app.test/**", (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === "/client.js")
+      return route.fulfill({ path: join(installed, "dist", "client.js"), contentType: "text/javascript" });
+    if (pathname === "/") return route.fulfill({ body: "<!doctype html>", contentType: "text/html" });
+    return route.fulfill({
+      json: { links: [{ id: "x" }] },
+      headers: { "gazetteer-revision": "3", etag: '"x"' },
+    });
+  });
   await page.goto("http://app.test/");
-  const list = await page.evaluate(async (url) => {
+  const list = await page.evaluate(async () => {
     const { createClient } = await import(`${location.origin}/client.js`);
-    return createClient({ url }).list("links");
-  }, service.url);
+    return createClient({ url: location.origin }).list("links");
+  });
   expect(list).toMatchObject({ items: [{ id: "x" }], revision: 3, etag: '"x"' });
 });

@@ -35,7 +35,7 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
   };
   const install = async (version: string) => {
     copyFileSync(packages.get(version) ?? "", join(machine.root, "root", "gazetteer.deb"));
-    await sh("apt-get install --allow-downgrades ./gazetteer.deb");
+    await sh("dpkg --install gazetteer.deb");
   };
   const property = async (name: string) => (await sh(`systemctl show gazetteer -P ${name}`)).trim();
   const password = () => readFileSync(join(machine.root, "var/lib/gazetteer/first-password"), "utf8").trim();
@@ -71,7 +71,9 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
   await sh("systemctl restart gazetteer");
   await until(async () => (await devices()) === 6, { what: "the sources" });
   expect(await get("/controller/v1/topology?format=svg")).toContain("<svg");
-  expect(JSON.parse(await get("/readyz")).readers).toEqual({ configured: 2, alive: 2 });
+  await until(async () => JSON.parse(await get("/readyz")).readers.alive === 2, {
+    what: "the reader process",
+  });
   await until(async () => (await sh("cat /var/log/gazetteer/access.log")).includes("/readyz"), {
     what: "a line",
   });
@@ -96,17 +98,15 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
   expect(await property("MainPID")).not.toBe(before);
   expect(JSON.parse(await get("/readyz")).logId).toBe(logId);
   expect(readFileSync(config, "utf8")).toBe(changed);
-  await install("1.0.0");
-  expect(JSON.parse(await get("/readyz")).logId).toBe(logId);
 
-  await sh("apt-get remove gazetteer");
+  await sh("dpkg --remove gazetteer");
   expect(await property("ActiveState")).toBe("inactive");
   await sh(
     "test -e /etc/gazetteer/gazetteer.yaml -a -e /var/lib/gazetteer/log.sqlite -a ! -e /usr/bin/gazetteer",
   );
-  await install("1.0.0");
+  await install("1.0.1");
   expect(JSON.parse(await get("/readyz")).logId).toBe(logId);
-  await sh("apt-get purge gazetteer");
+  await sh("dpkg --purge gazetteer");
   await sh(
     "test ! -e /etc/gazetteer -a ! -e /var/lib/gazetteer -a ! -e /var/log/gazetteer -a ! -e /etc/default/gazetteer",
   );
