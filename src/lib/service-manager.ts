@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Sends one datagram. One that cannot be sent at once is lost, which is harmless: what matters is sent again. */
 type Send = (message: string) => void;
 
-/** How much more time the start asks for, again and again. */
+/** How much more time a start requests at a time. */
 const START_EXTENSION_MS = 60_000;
 const START_REPORT_MS = 10_000;
 /** Restoring a log is faster than this on every disk. The event loop is blocked meanwhile, so nothing can be sent. */
@@ -18,7 +18,9 @@ const STATUS_INTERVAL_MS = 30_000;
 
 export async function openServiceManager(env: Environment, clock: Clock): Promise<ServiceManager> {
   const address = env.NOTIFY_SOCKET ?? "";
-  const send = /^[/@]./.test(address) ? await openDatagramSocket(address) : undefined;
+  const isSocket = /^[/@]./.test(address);
+  // Where there is no glibc (Alpine), there is no systemd either, and the service runs without.
+  const send = isSocket ? await openDatagramSocket(address).catch(() => undefined) : undefined;
   return new ServiceManager(send, watchdogIntervalOf(env), clock);
 }
 
@@ -26,8 +28,8 @@ export class ServiceManager {
   readonly #send: Send | undefined;
   readonly #watchdogMs: number | undefined;
   readonly #clock: Clock;
-  readonly #stop = new AbortController();
-  #isReady = false;
+  readonly #started = new AbortController();
+  readonly #stopped = new AbortController();
 
   constructor(send: Send | undefined, watchdogMs: number | undefined, clock: Clock) {
     this.#send = send;
@@ -39,26 +41,25 @@ export class ServiceManager {
   starting(logBytes: number): void {
     const status = "STATUS=Restoring the network from the log";
     this.#report(status, extension(START_EXTENSION_MS + logBytes / MIN_RESTORED_BYTES_PER_MS));
-    void this.#repeat(START_REPORT_MS, () => {
-      if (!this.#isReady) this.#report(extension(START_EXTENSION_MS));
-    });
+    const signal = AbortSignal.any([this.#started.signal, this.#stopped.signal]);
+    void this.#repeat(START_REPORT_MS, signal, () => this.#report(extension(START_EXTENSION_MS)));
   }
 
   /** Reports that requests are served, and again and again that the event loop runs, with the status. */
   ready(status: () => string): void {
-    this.#isReady = true;
+    this.#started.abort();
     const report = () => this.#report("READY=1", "WATCHDOG=1", `STATUS=${status().replaceAll("\n", " ")}`);
     report();
-    void this.#repeat(Math.min(this.#watchdogMs ?? STATUS_INTERVAL_MS, STATUS_INTERVAL_MS), report);
+    const intervalMs = Math.min(this.#watchdogMs ?? STATUS_INTERVAL_MS, STATUS_INTERVAL_MS);
+    void this.#repeat(intervalMs, this.#stopped.signal, report);
   }
 
   stopping(): void {
-    this.#stop.abort();
+    this.#stopped.abort();
     this.#report("STOPPING=1", "STATUS=Stopping");
   }
 
-  async #repeat(intervalMs: number, report: () => void): Promise<void> {
-    const { signal } = this.#stop;
+  async #repeat(intervalMs: number, signal: AbortSignal, report: () => void): Promise<void> {
     while (this.#send && !signal.aborted) {
       await this.#clock.sleep(intervalMs, signal);
       if (!signal.aborted) report();

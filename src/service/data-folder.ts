@@ -1,5 +1,5 @@
 /** The names of the files in the data folder. The users file is in the folder too, and is named in `api/auth/users.ts`. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 
@@ -36,7 +36,11 @@ export function stateDirOf(config: Pick<Config, "data">): string | undefined {
 /** The size of the logs in the data folder, which says how long a start may take. */
 export function storedLogBytes(config: Pick<Config, "data">): number {
   const folder = dataDirOf(config);
-  if (folder === undefined || !existsSync(folder)) return 0;
-  const logs = readdirSync(folder).filter((name) => name.endsWith(".sqlite"));
-  return logs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  if (folder === undefined) return 0;
+  try {
+    const logs = readdirSync(folder).filter((name) => name.endsWith(".sqlite"));
+    return logs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return 0; // There is no such folder yet, or opening the log will say what is wrong with it.
+  }
 }

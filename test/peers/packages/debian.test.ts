@@ -2,7 +2,7 @@
  * The Debian package on a machine with systemd: installed, started by its unit with all restrictions, reloaded, watched,
  * upgraded and removed.
  */
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildDebianPackage } from "../../../scripts/release/debian-package.ts";
@@ -11,6 +11,9 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { needs, reportMissing } from "../../support/needs.ts";
 import { GAZETTEER } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
+
+/** It only ends a hang: a machine starts, and 126 MB are installed three times. */
+setDefaultTimeout(600_000);
 
 const folder = temporaryFolder();
 const isPossible = needs("dpkg-deb", "systemd-analyze", "curl") && process.env.TEST_EXECUTABLE !== undefined;
@@ -80,7 +83,7 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
 
   // A process that is stopped reports nothing any more: the watchdog starts another one.
   await sh("mkdir -p /run/systemd/system/gazetteer.service.d");
-  await sh("printf '[Service]\\nWatchdogSec=2\\n' > /run/systemd/system/gazetteer.service.d/watchdog.conf");
+  await sh("printf '[Service]\\nWatchdogSec=5\\n' > /run/systemd/system/gazetteer.service.d/watchdog.conf");
   await sh("systemctl daemon-reload; systemctl restart gazetteer");
   await sh(`kill -STOP ${await property("MainPID")}`);
   await until(
@@ -89,6 +92,8 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
       what: "the watchdog",
     },
   );
+
+  await sh("rm -r /run/systemd/system/gazetteer.service.d; systemctl daemon-reload; systemctl restart gazetteer");
 
   const logId = JSON.parse(await get("/readyz")).logId;
   const before = await property("MainPID");
