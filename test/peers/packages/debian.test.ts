@@ -93,7 +93,9 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
     },
   );
 
-  await sh("rm -r /run/systemd/system/gazetteer.service.d; systemctl daemon-reload; systemctl restart gazetteer");
+  await sh(
+    "rm -r /run/systemd/system/gazetteer.service.d; systemctl daemon-reload; systemctl restart gazetteer",
+  );
 
   const logId = JSON.parse(await get("/readyz")).logId;
   const before = await property("MainPID");
