@@ -75,9 +75,11 @@ function embed(files: readonly string[]): BunPlugin {
   };
 }
 
-/** The binary of a runtime for another machine, downloaded once. Refuses a package that is not the one of the lockfile. */
+/** The binary of a runtime: installed for this machine, downloaded once for others. Refuses what is not in the lockfile. */
 function runtimeOf(name: (typeof TARGETS)[Target]["runtime"]): string {
   const { version, integrity } = lockfile.packages[`node_modules/${name}`];
+  const installed = join(ROOT, "node_modules", name, "bin", "bun");
+  if (existsSync(installed)) return installed;
   const folder = join(RUNTIMES, `${name.replace("/", "-")}-${version}`);
   const binary = join(folder, "package", "bin", "bun");
   if (existsSync(binary)) return binary;

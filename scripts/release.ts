@@ -1,7 +1,8 @@
 /**
  * `npm run release -- --dry-run`: builds all that a release consists of into dist/release, and checks it with what is too slow
- * or too particular for `npm test`. A step whose program is not installed is skipped and named. Nothing is published: that is
- * done by hand with the commands that it prints.
+ * or too particular for `npm test`. A step whose program is not installed is skipped and named. Words select steps by a part of
+ * their names (`npm run release -- --dry-run sbom`), which then use what is there. Nothing is published: that is done by hand with
+ * the commands that it prints.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,15 +73,25 @@ function buildDebianPackages(): void {
     });
 }
 
-/** npm lists the packages; the runtime is a component that all artefacts contain. */
+/** npm lists the packages, and names this one by its folder. The runtime is a component that all artefacts contain. */
 function writeSbom(): void {
   const sbom = JSON.parse(run(["npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev"]));
+  const workspace = `${client.name}@${client.version}`;
+  const isInside = (component: { readonly "bom-ref"?: string }) => component["bom-ref"] !== workspace;
+  sbom.metadata.component.name = service.name;
+  sbom.components = sbom.components.filter(isInside);
   sbom.components.push({
     type: "platform",
     name: "bun",
     version: Bun.version,
     purl: `pkg:npm/bun@${Bun.version}`,
   });
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }: { readonly ref: string }) => ref !== workspace)
+    .map((dependency: { readonly dependsOn?: readonly string[] }) => ({
+      ...dependency,
+      dependsOn: dependency.dependsOn?.filter((ref) => ref !== workspace),
+    }));
   writeFileSync(artefact("sbom.cdx.json"), `${JSON.stringify(sbom, undefined, 2)}\n`);
 }
 
@@ -173,7 +184,7 @@ const STEPS: readonly (readonly [name: string, run: () => void | Promise<void>])
   ["executables", buildExecutables],
   ["npm packages", packNpm],
   ["Debian packages", buildDebianPackages],
-  ["SBOM", writeSbom],
+  ["sbom", writeSbom],
   ["checksums", writeChecksums],
   ["lintian", runLintian],
   ["start on arm64", startOnArm],
@@ -188,17 +199,22 @@ const PUBLISH = `To publish, after a dry run without failures on a clean checkou
 and attach all files of dist/release to the release.`;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ args: process.argv.slice(2), options: { "dry-run": { type: "boolean" } } });
+  const { values, positionals: words } = parseArgs({
+    args: process.argv.slice(2),
+    options: { "dry-run": { type: "boolean" } },
+    allowPositionals: true,
+  });
   if (!values["dry-run"]) {
     console.error(
       `npm run release -- --dry-run builds and checks a release; nothing is published.\n${PUBLISH}`,
     );
     return 2;
   }
-  rmSync(OUT, { recursive: true, force: true });
+  if (words.length === 0) rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   let failed = 0;
-  for (const [name, step] of STEPS) {
+  const isSelected = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
+  for (const [name, step] of STEPS.filter(([name]) => isSelected(name))) {
     const beganMs = performance.now();
     let outcome = "ok";
     try {
@@ -215,8 +231,8 @@ async function main(): Promise<number> {
       `${name.padEnd(32)}${((performance.now() - beganMs) / 1000).toFixed(1).padStart(6)} s  ${outcome}`,
     );
   }
-  for (const line of readFileSync(artefact("SHA256SUMS"), "utf8").trim().split("\n")) console.log(line);
-  console.log(PUBLISH);
+  if (words.length === 0 && failed === 0)
+    console.log(`${readFileSync(artefact("SHA256SUMS"), "utf8")}${PUBLISH}`);
   return failed === 0 ? 0 : 1;
 }
 
