@@ -59,9 +59,11 @@ export async function watchNetwork(
       handlers.onConnection({ state: "connecting" });
       const loadStart = performance.now();
       // The lists are requested together with the state of the sources, so that the map does not wait for one after the other.
-      const sources = mayBePartial ? stateOfSources(client, signal) : Promise.resolve(REPORTED);
+      const sources: Promise<SourcesState> = mayBePartial
+        ? stateOfSources(client, signal)
+        : Promise.resolve(REPORTED);
       const loaded = await loadNetwork(client, undefined, signal, sources);
-      const { isStarting, revision }: SourcesState = await sources;
+      const { isStarting, revision } = await sources;
       mayBePartial = isStarting;
       // The lists are older than the state, so they may lack what the sources have reported in between.
       if (!isStarting && loaded.revision < revision) continue;

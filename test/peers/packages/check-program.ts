@@ -19,7 +19,11 @@ export async function startInstalled(folder: string, options: ServiceOptions): P
   // Neither is for this program.
   writeFileSync(join(folder, ".env"), "GAZETTEER_ALIASES=dotenv\n");
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
-  return startService({ ...options, cwd: folder, args: ["--config", join(folder, "g.yaml"), "--data", "data"] });
+  return startService({
+    ...options,
+    cwd: folder,
+    args: ["--config", join(folder, "g.yaml"), "--data", "data"],
+  });
 }
 
 const writeNetwork = (folder: string, names: readonly string[], file = "network.yaml") =>
