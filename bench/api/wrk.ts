@@ -35,6 +35,7 @@ export async function load(
   const failed = out.match(/Non-2xx or 3xx responses: (\d+)/);
   if (failed) throw new Error(`${url}: ${failed[0]}`);
   const requests = Number(out.match(/(\d+) requests in/)?.[1]);
+  if (!(requests > 0)) throw new Error(`${url}: no response within ${seconds} s`);
   if (distinct) distinct.next += requests + connections;
   const requestsPerSecond = Number(out.match(/Requests\/sec:\s+([\d.]+)/)?.[1]);
   const [, amount = "0", unit = ""] = out.match(/Transfer\/sec:\s+([\d.]+)([KMG]?B)/) ?? [];
@@ -75,6 +76,14 @@ export const distinctDevices = (folder: string, devices: number): DistinctReques
     join(folder, `devices-${devices}.lua`),
     devices,
     `return wrk.format("GET", wrk.path .. string.format("?device=of:%016x", i + 1) .. string.rep("&", spelling))`,
+  );
+
+/** Requests of about a hundred hosts, sorted. */
+export const distinctSorts = (folder: string): DistinctRequests =>
+  distinct(
+    join(folder, "sorts.lua"),
+    61,
+    `return wrk.format("GET", wrk.path .. "?sort=-mac&limit=" .. (100 + i) .. string.rep("&", spelling))`,
   );
 
 /** Requests of `/hosts/ID`. Which of the colons are percent-encoded is the spelling. */
