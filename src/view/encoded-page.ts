@@ -182,7 +182,7 @@ export class EncodedPage implements PageRecord {
 
   /** The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory, and decodes an id only to confirm it. */
   indexOf(id: string): number {
-    this.#hashes ??= Uint8Array.from(this.ids(), hashOf);
+    this.#hashes ??= new Uint8Array(this.ids().map(hashOf));
     const hashes = this.#hashes;
     const wanted = hashOf(id);
     for (let i = 0; i < hashes.length; i++) if (hashes[i] === wanted && this.id(i) === id) return i;
