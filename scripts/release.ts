@@ -123,7 +123,11 @@ function startOnArm(): void {
   if (!version.includes("linux arm64")) throw new Error(version);
   const script = `"$@" serve --demo --port 0 --data :memory: > "$0" & pid=$!
 for n in $(seq 600); do url=$(sed -n 's/^listening on //p' "$0"); [ -n "$url" ] && break; sleep 0.1; done
-curl --silent --show-error --fail -u reader:secret "$url/topology" && kill $pid && wait $pid`;
+for n in $(seq 100); do
+  topology=$(curl --silent --show-error --fail -u reader:secret "$url/topology") || break
+  case $topology in *'"devices":0,'*) sleep 0.2 ;; *) break ;; esac
+done
+echo "$topology"; kill $pid && wait $pid`;
   const output = join(OUT, "..", "arm64.log");
   writeFileSync(output, "");
   const topology = run(["sh", "-c", script, output, ...emulated], {
