@@ -6,6 +6,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { endWithRunner } from "../end-with-runner.ts";
 
 /** A chroot in place of pivot_root would forbid user namespaces, and with them `PrivateUsers=`. */
 const BOOT = `
@@ -67,6 +68,7 @@ export async function bootMachine(): Promise<Machine> {
     ["unshare", "--fork", "--kill-child", ...NAMESPACES, "sh", "-c", BOOT, "sh", folder],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
+  endWithRunner(host);
   const dispose = async () => {
     host.kill("SIGKILL");
     await host.exited;
