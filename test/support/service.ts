@@ -141,7 +141,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function countLocalNetworks(args: readonly string[]): number {
   const file = args[args.indexOf("--config") + 1];
   const config = args.includes("--config") && file !== undefined ? readFileSync(file, "utf8") : "";
-  if (/^"?cluster"?:/m.test(config)) return 0;
+  if (/(^|[{,])"?cluster"?:/m.test(config)) return 0;
   const inConfig = config.match(/\btype"?: ?"?(file|demo)\b/g) ?? [];
   return args.filter((arg) => /^--(file|demo)(=|$)/.test(arg)).length + inConfig.length;
 }
