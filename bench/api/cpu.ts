@@ -18,7 +18,7 @@ const CONNECTIONS = 16;
 const LOAD_SECONDS = 1;
 const CHANGES_PER_SECOND = 400;
 const STREAMS = 100;
-const CHANGES_MS = 1500;
+const CHANGES_MS = 1300;
 
 export interface CpuOptions {
   readonly folder: string;
@@ -65,7 +65,7 @@ async function requestCases({ url }: Peer, folder: string): Promise<readonly Mea
     request("hosts?ip=, each time another", `${url}/hosts`, {
       distinct: distinctLookups(folder, SHAPE.hosts),
       // The code of a response that is not cached is compiled after some ten thousand requests.
-      warmUpSeconds: 6,
+      warmUpSeconds: 5,
     }),
     request("hosts/ID, each time another", `${url}/hosts`, {
       distinct: distinctItems(folder, SHAPE.hosts),
