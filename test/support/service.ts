@@ -5,7 +5,7 @@
  */
 import { afterAll } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { endWithRunner } from "../../scripts/end-with-runner.ts";
 import { until } from "./until.ts";
 
@@ -127,7 +127,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     kill,
     [Symbol.asyncDispose]: kill,
   };
-  const networks = countLocalNetworks(args);
+  const networks = countLocalNetworks(args, options.cwd);
   await until(() => settledSources(stderr()).size >= networks || child.exitCode !== null, {
     what: "the network",
   });
@@ -138,9 +138,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
  * The number of sources in the arguments or in the configuration whose network is complete after their first read. On a
  * busy machine the service listens before that. In a cluster another node may read them.
  */
-function countLocalNetworks(args: readonly string[]): number {
+function countLocalNetworks(args: readonly string[], cwd = "."): number {
   const file = args[args.indexOf("--config") + 1];
-  const config = args.includes("--config") && file !== undefined ? readFileSync(file, "utf8") : "";
+  const config =
+    args.includes("--config") && file !== undefined ? readFileSync(resolve(cwd, file), "utf8") : "";
   if (/(^|[{,])"?cluster"?:/m.test(config)) return 0;
   const inConfig = config.match(/\btype"?: ?"?(file|demo)\b/g) ?? [];
   return args.filter((arg) => /^--(file|demo)(=|$)/.test(arg)).length + inConfig.length;

@@ -85,6 +85,7 @@ test.skipIf(!hasChromium)(
     expect(await cause.locator(".problem-body > *").count()).toBe(3);
     expect(await cause.innerText()).not.toContain("unavailable");
     await cause.getByText("Cuts off 3 devices, 1 host; 1 problem follows").click();
+    await cause.locator(".effects .problem-link").first().waitFor();
     expect(await cause.locator(".effects .problem-link").allTextContents()).toEqual([
       "Device down switch-e1",
     ]);
