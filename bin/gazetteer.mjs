@@ -8,6 +8,8 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { bunPackage, findBun } from "./find-bun.mjs";
 
+const PARENT_CHECK_MS = 500;
+
 const fail = (message) => {
   console.error(`gazetteer: ${message}`);
   process.exit(1);
@@ -26,12 +28,16 @@ try {
 }
 
 // The first argument is the command that the program's output tells people to type.
-const command = process.env.npm_command === "exec" ? "npx netgazetteer" : process.argv[1];
+const isNpx = process.env.npm_command === "exec";
+const command = isNpx ? "npx netgazetteer" : process.argv[1];
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 // The folder it is started in may not configure the runtime, set its environment or make it install things.
 const args = ["--no-env-file", "--config=/dev/null", "--no-install", main, ...process.argv.slice(2)];
-if (process.execve) process.execve(bun, [command, ...args], process.env);
+if (process.execve && !isNpx) process.execve(bun, [command, ...args], process.env);
 const child = spawn(bun, args, { argv0: command, stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+// npx passes a signal to a shell that ends without passing it on: what is left without its parent ends too.
+const parent = process.ppid;
+if (isNpx) setInterval(() => process.ppid === parent || child.kill("SIGTERM"), PARENT_CHECK_MS).unref();
 child.on("error", (error) => fail(`its runtime could not be started: ${error.message}`));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

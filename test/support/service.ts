@@ -14,6 +14,8 @@ export const GAZETTEER = process.env.TEST_EXECUTABLE ?? join(import.meta.dir, ".
 const LISTENING = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
+/** Large demo networks are loaded for a minute on a busy machine. */
+const LOAD_TIMEOUT_MS = 300_000;
 
 export interface ServiceOptions {
   /** The program. Default: `GAZETTEER`. */
@@ -130,6 +132,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const networks = countLocalNetworks(args, options.cwd);
   await until(() => settledSources(stderr()).size >= networks || child.exitCode !== null, {
     what: "the network",
+    deadlineMs: LOAD_TIMEOUT_MS,
   });
   return service;
 }

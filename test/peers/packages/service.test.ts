@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folder.ts";
 import { needs, reportMissing } from "../../support/needs.ts";
+import { until } from "../../support/until.ts";
 import { checkPage, checkProgram, startInstalled } from "./check-program.ts";
 import { canReachRegistry, pack } from "./npm.ts";
 
@@ -37,6 +38,12 @@ test.skipIf(!isPossible)("npx --ignore-scripts runs it from the tarball", async 
   expect(first.stdout()).toContain("To change it:  npx netgazetteer passwd data/users reader\n");
   // npx ends with the status of the signal, whatever the command's own is, and passes no SIGHUP on.
   expect(await first.stop()).toBe(143);
+  const isGone = () =>
+    fetch(first.url).then(
+      () => false,
+      () => true,
+    );
+  await until(isGone, { what: "the end of the service" });
   const found = Bun.spawnSync([...npx.slice(0, -1), "-c", "command -v gazetteer"], { cwd });
   const installed = found.stdout.toString().trim();
   await using service = await startInstalled(join(folder, "second"), { program: [installed] });
