@@ -52,8 +52,7 @@ export async function measureBeside(options: BesideOptions): Promise<Result[]> {
     await services.now.stop();
   }
   for (const [what, sides] of samples) {
-    const spread = Math.max(spreadOf(sides.before), spreadOf(sides.now));
-    const remark = spread > MAX_SPREAD ? ": they differ too much, the machine was not quiet" : "";
+    const remark = isQuiet(sides) ? "" : ": they differ too much to be judged";
     process.stderr.write(
       `${what}: ${before} ${listed(sides.before)}; now ${listed(sides.now)} µs${remark}\n`,
     );
@@ -65,13 +64,15 @@ export async function measureBeside(options: BesideOptions): Promise<Result[]> {
     ours: median(sides.now),
     against: { [before]: median(sides.before) },
     isCost: true,
-    bar,
+    ...(isQuiet(sides) && { bar }),
   }));
 }
 
-/** How much the rounds of one side may differ. Where they differ more, the medians say little. */
+/** How much the rounds of one side may differ. Where they differ more, the medians say little and have no bar. */
 const MAX_SPREAD = 1.2;
 const spreadOf = (values: readonly number[]): number => Math.max(...values) / Math.min(...values);
+const isQuiet = ({ before, now }: Readonly<Record<Side, readonly number[]>>): boolean =>
+  Math.max(spreadOf(before), spreadOf(now)) <= MAX_SPREAD;
 const listed = (values: readonly number[]): string => values.map(shown).join(" ");
 
 async function startBoth({ shape, earlier }: BesideOptions): Promise<Readonly<Record<Side, Peer>>> {
