@@ -2,8 +2,8 @@
  * The write operations of the embedded log, on a connection of its own: batches, snapshots, pruning. It runs in a worker
  * (`writer-worker.ts`), where a slow disk delays only the writer. A log in memory runs it in the main thread.
  *
- * Callers pass encoded bytes; the writer compresses them, unless they are compressed already. Every operation is one transaction, or several that each leave
- * the log complete, so that a crash between two of them loses nothing.
+ * Callers pass encoded bytes; the writer compresses them, unless they are compressed already. Every operation is one
+ * transaction, or several that each leave the log complete, so that a crash between two of them loses nothing.
  */
 import type { Database } from "bun:sqlite";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";

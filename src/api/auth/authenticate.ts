@@ -6,7 +6,7 @@
  *   look-up reveals nothing about the header.
  * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
  *   the result is discarded. Passwords are not accepted as tokens and tokens not as passwords, so that the kind of a user's
- *   secret cannot be told from the time of a check either.
+ *   secret cannot be learned from the time of a check either.
  * - Failures are throttled per pair of client address and user name, and per address (`login-queue.ts`), never per user
  *   alone. While its pair is throttled, a right credential waits for its turn too.
  * - A cached credential is accepted at once only while its pair of address and user had no failure and no refusal in the

@@ -1,9 +1,8 @@
 /**
  * Strong entity tags. A tag is a hash of the bytes, or the revision of the one entity that they show, so that it changes
- * exactly when the bytes change. A body above 64 kB is
- * not hashed, because it may be rendered while it is sent; its tag is the version of its data. That version may change
- * while the bytes stay the same, but it always changes with the bytes. It also changes with a removal, unlike the highest
- * revision of the remaining entities.
+ * exactly when the bytes change. A body above 64 kB is not hashed, because it may be rendered while it is sent; its tag is
+ * the version of its data. That version may change while the bytes stay the same, but it always changes with the bytes. It
+ * also changes with a removal, unlike the highest revision of the remaining entities.
  *
  * The tag of a version is remembered, so that a 304 for unchanged data renders nothing. The tag of a text that needs
  * no steps is not remembered, because it takes less time to compute than to store. All parts of a tag survive a restart.
