@@ -193,3 +193,26 @@ test("an annotation called revision does not hide that its device changed", asyn
   const after = await h.fetch(path, { headers: { "if-none-match": before?.etag ?? "" } });
   expect([after.status, ((await after.json()) as { sw: string }).sw]).toEqual([200, "2"]);
 });
+
+test("another device of the same revision takes the place of the only one: the tag is another one", async () => {
+  await using h = await openHarness();
+  const network = (neighbour: number) => ({
+    devices: [
+      { id: deviceId(1), type: "SWITCH" as const },
+      { id: deviceId(2), type: "ROUTER" as const },
+      { id: deviceId(3), type: "ROUTER" as const },
+    ],
+    links: [{ src: { device: deviceId(1), port: "1" }, dst: { device: deviceId(neighbour), port: "1" } }],
+  });
+  const path = `devices?around=${deviceId(1)}&type=ROUTER`;
+  const revisions = ({ body }: Read) =>
+    JSON.parse(body).devices.map(({ revision }: { revision: number }) => revision);
+  const readHere = async () => (await read(h, path)) ?? { etag: "", body: "{}" };
+  await h.replace(network(2));
+  const before = await readHere();
+  await h.replace(network(3));
+  const after = await readHere();
+  expect(revisions(after)).toEqual(revisions(before));
+  expect(after.body).not.toBe(before.body);
+  expect(after.etag).not.toBe(before.etag);
+});
