@@ -66,8 +66,17 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   };
 }
 
-function testCommand({ name, files, workers, sharesProcess }: Suite, report: string): string[] {
+/** Runs the rest of the command line in a network namespace with a loopback interface only. */
+const IN_OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+
+/** Whether this machine allows it: root, and not in a container without the right to. */
+const canHaveOwnNetwork = (): boolean =>
+  Bun.which("unshare") !== null && Bun.spawnSync([...IN_OWN_NETWORK, "true"]).success;
+
+function testCommand(suite: Suite, report: string): string[] {
+  const { name, files, workers, sharesProcess, ownLoopback } = suite;
   return [
+    ...(ownLoopback && canHaveOwnNetwork() ? IN_OWN_NETWORK : []),
     process.execPath,
     "test",
     ...(sharesProcess ? [] : ["--isolate"]),

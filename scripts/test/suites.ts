@@ -17,6 +17,11 @@ interface Placement {
   readonly workers?: number;
   /** Its files share one process: what they load is loaded once. Others are isolated: none sees what another left behind. */
   readonly sharesProcess?: true;
+  /**
+   * Runs in a network namespace that has a loopback interface only. A browser abandons its requests whenever an address of
+   * the machine changes (ERR_NETWORK_CHANGED), as it does while Mininet makes interfaces beside it.
+   */
+  readonly ownLoopback?: true;
   /** What it needs beyond the packages of npm (`preparations.ts`). */
   readonly peers?: readonly string[];
   /** Runs only when a word on the command line selects it. */
@@ -42,6 +47,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/web": {
     load: 100,
     workers: 2,
+    ownLoopback: true,
     peers: [DEBIAN],
     reason: "browsers, which leave little to others; free ports; waits for conditions",
   },
@@ -109,6 +115,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/peers/web": {
     load: 90,
     workers: 2,
+    ownLoopback: true,
     peers: [DEBIAN],
     reason: "browsers, which leave little to others; free ports; waits for conditions",
   },
@@ -169,6 +176,7 @@ export interface Suite {
   readonly load?: number;
   readonly workers?: number;
   readonly sharesProcess?: true;
+  readonly ownLoopback?: true;
   readonly peers: readonly string[];
   readonly isOnRequest?: true;
   /** A program whose exit status is the result, in place of test files. It counts as one test. */

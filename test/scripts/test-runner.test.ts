@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { PEERS } from "../../scripts/peers.ts";
 import { DEBIAN, findSuites, PLACEMENTS } from "../../scripts/test/suites.ts";
@@ -310,6 +311,18 @@ test("waits", async () => {
   expect(text.trimEnd().split("\n").at(-1)).toBe("0 passed, 2 failed");
   const left = marks().filter((name) => existsSync(`/proc/${name.slice("waiting-".length)}/exe`));
   expect(left).toEqual([]);
+});
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(!isRoot)("suites with browsers see no interface of the machine that could change", async () => {
+  const interfaces = (names: string) =>
+    `${USE}import { networkInterfaces } from "node:os";
+test("interfaces", () => expect(Object.keys(networkInterfaces())).toEqual(${names}));\n`;
+  const { run } = makeClone({
+    "test/api/all.test.ts": interfaces(JSON.stringify(Object.keys(networkInterfaces()))),
+    "test/web/loopback.test.ts": interfaces('["lo"]'),
+  });
+  expect((await run(["test/api", "test/web"])).lastLine).toBe("2 passed, 0 failed");
 });
 
 test("the table names suites and scripts that exist", () => {

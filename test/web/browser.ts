@@ -112,10 +112,14 @@ export async function openTab(
   const { page } = open;
   const errors: string[] = [];
   const externalRequests: string[] = [];
+  const failedRequests: string[] = [];
   let onOverload = () => {};
   page.on("response", (response) => {
     if (response.status() === 503 && response.url().includes("/assets/")) onOverload();
   });
+  page.on("requestfailed", (request) =>
+    failedRequests.push(`${request.url()}: ${request.failure()?.errorText}`),
+  );
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
     // The browser logs every response with an error status. Such responses are expected, and the page shows them.
@@ -142,9 +146,8 @@ export async function openTab(
           () => true as const,
           async (error: unknown) => {
             const text = await page.locator("body").innerText();
-            throw new Error(`${path} shows no content, but:\n${text}\n${errors.join("\n")}`, {
-              cause: error,
-            });
+            const lines = [`${path} shows no content, but:`, text, ...errors, ...failedRequests];
+            throw new Error(lines.join("\n"), { cause: error });
           },
         );
         // Without one of its assets the page cannot start, so it is loaded again, as a user would do.
