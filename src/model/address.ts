@@ -45,9 +45,14 @@ export function canonicalIp(text: string): string | undefined {
   if (IPV4.test(text)) return text;
   // Fast path: most addresses are already canonical, and parsing and formatting them is slow.
   if (IPV6_FULL.test(text) || (IPV6_COMPRESSED.test(text) && countColons(text) <= 6)) return text;
-  if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
+  // Most other texts with colons are MAC addresses, ids and times, and the parser is slow to refuse them.
+  if (!text.includes("::") && countColons(text) < MIN_IPV6_COLONS) return undefined;
+  if (text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
+
+/** Without `::`: eight groups, the last two of which may be written as an IPv4 address. */
+const MIN_IPV6_COLONS = 6;
 
 function countColons(text: string): number {
   let n = 0;

@@ -219,8 +219,12 @@ const DRIFT_MEMBER: readonly string[] = ['"drift":{'];
  */
 export function textFilter(text: string): Filter {
   const words = text.toLowerCase().match(/\S+/g) ?? [text];
-  const mac = canonicalMac(text.trim())?.toLowerCase();
-  const range = ipKeyRange(text.trim());
+  const trimmed = text.trim();
+  const canonical = canonicalMac(trimmed)?.toLowerCase();
+  // A MAC address in this spelling, and an IPv4 address, which has only one, are found as words.
+  const mac = canonical === trimmed.toLowerCase() ? undefined : canonical;
+  const isIPv4 = !trimmed.includes(":") && canonicalIp(trimmed) !== undefined;
+  const range = isIPv4 ? undefined : ipKeyRange(trimmed);
   const hasWords = (entity: Entity) =>
     words.every((word) => hasValue(entity, (value) => value.includes(word)));
   const [longest = ""] = words.toSorted((a, b) => b.length - a.length);
