@@ -4,7 +4,9 @@
  */
 
 /** Package → a command that succeeds when it is installed. Debian's own Python, because the modules are Debian's. */
-export const PEERS: Readonly<Record<string, readonly string[]>> = {
+type Packages = Readonly<Record<string, readonly string[]>>;
+
+export const PEERS: Packages = {
   chromium: ["which", "chromium"],
   curl: ["which", "curl"],
   "openvswitch-switch": ["which", "ovs-vsctl"],
@@ -29,7 +31,7 @@ export const PEERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Package → command, of what only makes tests faster: where it cannot be had, they run without. */
-const HELPFUL: Readonly<Record<string, readonly string[]>> = {
+const HELPFUL: Packages = {
   "chromium-headless-shell": ["which", "chromium-headless-shell"],
 };
 
@@ -50,7 +52,8 @@ function succeeds(command: readonly string[]): boolean {
   }
 }
 
-const missing = (packages = PEERS) => Object.keys(packages).filter((name) => !succeeds(packages[name] ?? []));
+const missing = (packages: Packages) =>
+  Object.keys(packages).filter((name) => !succeeds(packages[name] ?? []));
 
 async function apt(...args: string[]): Promise<string | undefined> {
   const child = Bun.spawn(["apt-get", ...APT_OPTIONS, ...args], {
@@ -64,9 +67,9 @@ async function apt(...args: string[]): Promise<string | undefined> {
 
 const install = (packages: readonly string[]) => apt("install", "-y", "--no-install-recommends", ...packages);
 
-export async function installPeers(): Promise<void> {
-  let absent = missing();
-  const helpful = missing(HELPFUL);
+export async function installPeers(packages = PEERS, helpfulPackages = HELPFUL): Promise<void> {
+  let absent = missing(packages);
+  const helpful = missing(helpfulPackages);
   if (absent.length + helpful.length === 0) return;
   let reason: string | undefined = "not root, or no apt-get on this machine";
   if (process.getuid?.() === 0 && Bun.which("apt-get")) {
@@ -75,7 +78,7 @@ export async function installPeers(): Promise<void> {
       // After a failed update the package may still be in an older list, so the installation is tried all the same.
       const update = await apt("update");
       reason = (await install(absent)) ?? update;
-      absent = missing();
+      absent = missing(packages);
     }
     // Apart, because one that is not in the list would keep the others from being installed.
     if (helpful.length > 0) await install(helpful);

@@ -36,6 +36,7 @@ export const EXECUTABLE = "scripts/build.ts";
 const ONOS = "test/peers/onos/prepare.ts";
 const SNMPSIM = "test/peers/snmp/prepare.ts";
 const NEWER_NATS = "test/peers/nats/prepare.ts";
+const MONITORING_TOOLS = "test/peers/integrations/debian-tools.ts";
 const OPENAPI_TOOLS = "test/peers/openapi/prepare.ts";
 
 /**
@@ -152,6 +153,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     load: 100,
     peers: [DEBIAN],
     reason: "free ports; new folders; a machine of its own for the Debian package",
+  },
+  "test/peers/integrations": {
+    load: 70,
+    peers: [DEBIAN, MONITORING_TOOLS],
+    reason: "free ports; temporary folders; waits for conditions",
   },
   "test/peers/openapi": {
     load: 70,

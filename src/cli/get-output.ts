@@ -1,6 +1,6 @@
 /**
- * The output of one read: a table, ids or YAML rendered here, or the body as the service rendered it. For an empty list in
- * any format, standard error says so and names the failing sources and the unknown devices in the filters.
+ * The output of one read: a table, ids, YAML or an inventory rendered here, or the body as the service rendered it. For
+ * an empty list in any format, standard error says so and names failing sources and unknown devices in the filters.
  */
 import type { Client, Readiness } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
@@ -17,11 +17,20 @@ import {
   type TableKind,
   tableRows,
 } from "./columns.ts";
-import type { Context } from "./command.ts";
+import { type Context, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import type { ReadTarget } from "./operands.ts";
 import { fetchPages, joinPages } from "./pages.ts";
 import { createTableWriter, escapeControlCharacters, renderJson } from "./table.ts";
+
+/** The formats that this program renders itself; the service renders all others. */
+export const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {
+  table: "Columns with titles, for people. The default",
+  wide: "A table with more columns",
+  name: "The ids, one for each line",
+  yaml: "The JSON body as YAML",
+  ansible: "A static inventory for Ansible (devices)",
+};
 
 export interface OutputOptions {
   readonly output: string;
@@ -47,7 +56,7 @@ async function printBodyOrTable(
   context: Context,
 ): Promise<number | undefined> {
   const { output, headers } = options;
-  const isLocal = output === "table" || output === "wide" || output === "name" || output === "yaml";
+  const isLocal = output in LOCAL_OUTPUTS;
   const query = isLocal || output === "json" ? target.query : { ...target.query, format: output };
   const pages = fetchPages(client, target.path, query);
   if (!isLocal) {
@@ -57,6 +66,10 @@ async function printBodyOrTable(
   const body = await readBody(pages, target.listKey);
   const table = tableRows(body);
   if (output === "yaml") await context.out(await yamlOf(body));
+  else if (output === "ansible") {
+    if (table?.kind !== "devices") throw usageFailure("-o ansible: the query selects no list of devices");
+    await context.out(await inventoryOf(table.rows));
+  }
   // The query selected a body that is neither a list nor an entity, such as changes.
   else if (!table) await context.out(renderJson(body));
   else if (output === "name") await context.out(renderIds(table.rows));
@@ -191,6 +204,8 @@ async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Pro
 export const renderIds = (rows: readonly Row[]): string =>
   rows.map((row) => `${escapeControlCharacters(rowId(row) ?? "-")}\n`).join("");
 
-/** The YAML library is imported only when it is used. */
+// The YAML library is imported only when it is used.
+const inventoryOf = async (devices: readonly Row[]): Promise<string> =>
+  (await import("./ansible-inventory.ts")).renderInventory(devices);
 export const yamlOf = async (value: unknown): Promise<string> =>
   (await import("./yaml-text.ts")).renderYaml(value);

@@ -4,17 +4,10 @@ import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
 import { AT_FLAG, createClientCommand, wantsColour, withAt } from "./client-command.ts";
 import { type Arguments, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
-import { type OutputOptions, printRead } from "./get-output.ts";
+import { LOCAL_OUTPUTS, type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, RESOURCES, type ReadTarget, resolveHost } from "./operands.ts";
 
-/** The formats that this program renders itself; the service renders all others. */
-const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {
-  table: "Columns with titles, for people. The default",
-  wide: "A table with more columns",
-  name: "The ids, one for each line",
-  yaml: "The JSON body as YAML",
-};
 const SERVICE_FORMATS = FORMATS.filter((format) => !format.stream);
 
 const GET_FLAGS: readonly Flag[] = [
@@ -44,6 +37,7 @@ ID is the id or name of a device, the id, name or IP address of a host, or the i
   gazetteer get hosts 10.0.0.7
   gazetteer get hosts ip=10.0.0.0/16 -o name
   gazetteer get topology clusters 0 devices
+  gazetteer get devices type=SWITCH -o ansible > inventory.yaml
   gazetteer get links --watch
   gazetteer get devices drift=any
   gazetteer get devices available=false --at 2h
@@ -55,8 +49,11 @@ ${renderFormatHelp()}`,
     const target = { ...named, query: withAt(named.query, args) };
     if (args.has("watch") && target.query.at !== undefined)
       throw usageFailure("--watch and --at cannot be combined");
+    const output = parseOutput(args, target);
+    if (output === "ansible" && target.query.fields !== undefined)
+      throw usageFailure("-o ansible and fields= cannot be combined");
     const options: OutputOptions = {
-      output: parseOutput(args, target),
+      output,
       colour: wantsColour(context),
       headers: !args.has("no-headers"),
     };
@@ -83,10 +80,17 @@ function renderFormatHelp(): string {
   return [...local, ...remote].map(([name, text]) => `  ${name.padEnd(10)}  ${text}`).join("\n");
 }
 
+/** Whether the body is a list of devices or one device. */
+const isDevices = ({ resource, path, id }: ReadTarget): boolean =>
+  resource === "devices" && (path === resource || id !== undefined);
+
 function parseOutput(args: Arguments, target: ReadTarget): string {
   const output = args.one("output") ?? "table";
-  const isCounts = target.path === "topology";
-  const local = Object.keys(LOCAL_OUTPUTS).filter((name) => name !== "name" || !isCounts);
+  const unavailable: readonly string[] = [
+    ...(target.path === "topology" ? ["name"] : []),
+    ...(isDevices(target) ? [] : ["ansible"]),
+  ];
+  const local = Object.keys(LOCAL_OUTPUTS).filter((name) => !unavailable.includes(name));
   const known = [...local, ...target.formats].filter(
     (name) => !args.has("watch") || WATCH_OUTPUTS.includes(name),
   );

@@ -25,9 +25,9 @@ const SGR_CODES: Readonly<Record<TextStyle, string>> = {
 const COLUMN_GAP = "  ";
 /** A device name may have thousands of characters. `-o json` shows the whole value. */
 const MAX_CELL_WIDTH = 64;
-/** Control characters, line separators, zero-width characters, and marks that change the text direction. */
+/** Control characters, line separators, zero-width characters, noncharacters, and marks that change the text direction. */
 const UNSAFE_CHARACTERS =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/g;
 
 /** Returns a function that adds escape sequences for a style; without `colour` it returns the text unchanged. */
 export function createStyler(colour: boolean): (text: string, style: TextStyle | undefined) => string {

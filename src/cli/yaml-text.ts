@@ -6,12 +6,16 @@
 import { Document, Scalar, visit } from "yaml";
 import { escapeControlCharacters, escapeLines } from "./table.ts";
 
-export function renderYaml(value: unknown): string {
+/** `tagOf` returns the tag of a text, if it has one. */
+export function renderYaml(value: unknown, tagOf?: (text: string) => string | undefined): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
   visit(document, {
     Scalar(_key, node) {
       const { value: text } = node;
-      if (typeof text === "string" && text !== escapeControlCharacters(text)) node.type = Scalar.QUOTE_DOUBLE;
+      if (typeof text !== "string") return;
+      if (text !== escapeControlCharacters(text)) node.type = Scalar.QUOTE_DOUBLE;
+      const tag = tagOf?.(text);
+      if (tag !== undefined) node.tag = tag;
     },
   });
   // The escapes are those of a double-quoted scalar, so a program parses the same value.

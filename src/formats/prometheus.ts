@@ -9,7 +9,7 @@
  * - An entity without a usable address has no group. Unavailable entities are included, because their alerts must fire.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
-import { canonicalIp } from "../model/address.ts";
+import { parseHostAddress } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
 import { renderJsonItems } from "./chunks.ts";
 
@@ -35,17 +35,8 @@ function renderGroups<E>(
   return renderJsonItems("[", groups, "\n]\n");
 }
 
-const HOST_NAME =
-  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
-
-/** The management address without a port. It is untrusted text: undefined unless it is an IP address or a host name. */
-function deviceAddress(device: Device): string | undefined {
-  const text = device.annotations.managementAddress?.trim() ?? "";
-  const ip = canonicalIp(text);
-  if (ip !== undefined) return ip;
-  const withoutPort = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? text.replace(/:\d{1,5}$/, "");
-  return canonicalIp(withoutPort) ?? (HOST_NAME.test(withoutPort) ? withoutPort : undefined);
-}
+const deviceAddress = (device: Device): string | undefined =>
+  parseHostAddress(device.annotations.managementAddress ?? "");
 
 /** The first address that is not link-local. IPv4 addresses come first in the list. */
 function hostAddress(host: Host): string | undefined {

@@ -60,6 +60,18 @@ function countColons(text: string): number {
   return n;
 }
 
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
+
+/** The IP address or host name in an untrusted text such as `10.0.0.1:161` or `[2001:db8::1]:830`, without the port. */
+export function parseHostAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  const ip = canonicalIp(trimmed);
+  if (ip !== undefined) return ip;
+  const withoutPort = /^\[(.*)\](?::\d{1,5})?$/.exec(trimmed)?.[1] ?? trimmed.replace(/:\d{1,5}$/, "");
+  return canonicalIp(withoutPort) ?? (HOST_NAME.test(withoutPort) ? withoutPort : undefined);
+}
+
 /** Returns "None" for no tag (also for `-1`, empty and null), "Any" for every tag, otherwise "1" to "4094". */
 export function canonicalVlan(value: string | number | null | undefined): string | undefined {
   if (value === null || value === undefined || value === "None") return "None";

@@ -41,6 +41,15 @@ describe("help and usage", () => {
     [["get", "device"], 'gazetteer get: there is no "device"; did you mean devices?\n'],
     [["get", "devices", "type=OLT", "oops"], 'gazetteer get: "oops" is not NAME=VALUE\n'],
     [["get", "devices", "-o", "svg"], "gazetteer get: -o svg: of devices there is "],
+    [["get", "links", "-o", "ansible"], "gazetteer get: -o ansible: of links there is "],
+    [
+      ["get", "devices", "of:1", "ports", "-o", "ansible"],
+      "gazetteer get: -o ansible: of devices/of%3A1/ports there is ",
+    ],
+    [
+      ["get", "devices", "fields=id", "-o", "ansible"],
+      "gazetteer get: -o ansible and fields= cannot be combined\n",
+    ],
     [["passwd", "file"], "gazetteer passwd: wants USERSFILE NAME\n"],
     [["passwd", "file", "a:b"], "gazetteer passwd: a user name may not contain a colon\n"],
     [

@@ -74,7 +74,7 @@ describe("tables", () => {
   });
 
   test("all pages are fetched and joined, in every format", async () => {
-    for (const output of ["table", "json", "ndjson", "csv", "prometheus"]) {
+    for (const output of ["table", "json", "ndjson", "csv", "prometheus", "ansible"]) {
       const whole = await get("devices", "-o", output);
       const paged = await get("devices", "limit=1", "-o", output);
       const parse = (text: string) => (output === "prometheus" ? JSON.parse(text) : text);
@@ -133,6 +133,13 @@ describe("bodies", () => {
     expect((await get("devices", "-o", "csv")).stdout.split("\n")[0]).toContain("id,type,");
     expect((await get("hosts", "-o", "ndjson")).stdout.trimEnd().split("\n")).toHaveLength(1);
     expect((await get("topology", "--output=dot")).stdout).toContain("graph");
+  });
+
+  test("an inventory is one of devices, not of changes", async () => {
+    const { status, stdout, stderr } = await get("devices", "since=0", "-o", "ansible");
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toBe("gazetteer get: -o ansible: the query selects no list of devices\n");
+    expect((await get("devices", "leaf-1", "-o", "ansible")).stdout).toContain("ansible_host: 10.0.0.1\n");
   });
 
   test("a closed pipe is not a failure", async () => {
