@@ -65,6 +65,8 @@ export function buildDebianPackage(options: DebianPackageOptions): string {
     put("usr/share/bash-completion/completions/gazetteer", COMPLETION_SCRIPTS.bash);
     put("usr/share/zsh/vendor-completions/_gazetteer", COMPLETION_SCRIPTS.zsh);
     put("usr/share/fish/vendor_completions.d/gazetteer.fish", COMPLETION_SCRIPTS.fish);
+    for (const name of ["prometheus/gazetteer.rules.yml", "grafana/gazetteer.json"])
+      put(`usr/share/gazetteer/${name}`, packaged(name));
     put("usr/share/man/man1/gazetteer.1.gz", compressed(renderManPage(date)));
     put("usr/share/doc/gazetteer/copyright", packaged("debian/copyright"));
     put("usr/share/doc/gazetteer/changelog.gz", compressed(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8")));

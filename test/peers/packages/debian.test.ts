@@ -52,6 +52,10 @@ test.skipIf(!canInstall)("it is installed, serves, is reloaded, upgraded and rem
     await sh("stat -c '%U %a' /var/lib/gazetteer /var/lib/gazetteer/first-password /etc/gazetteer"),
   ).toBe("gazetteer 700\ngazetteer 600\nroot 750\n");
   await sh("bash -c '. /usr/share/bash-completion/completions/gazetteer; complete -p gazetteer'");
+  expect(await sh("cat /usr/share/gazetteer/prometheus/gazetteer.rules.yml")).toContain(
+    "alert: GazetteerDown",
+  );
+  expect(await sh("cat /usr/share/gazetteer/grafana/gazetteer.json")).toContain('"uid": "gazetteer"');
   expect(await sh("zcat /usr/share/man/man1/gazetteer.1.gz")).toContain("\n.SS gazetteer serve ");
 
   // All that the restrictions of the unit could forbid: threads, processes, other programs, files.
