@@ -2,6 +2,7 @@
  * The Context of a real process: its environment, its standard streams and its terminal. Output to a terminal is filtered;
  * output to a pipe or a file is written unchanged.
  */
+import { readFileSync } from "node:fs";
 import type { Context } from "./command.ts";
 import { createTerminalFilter } from "./table.ts";
 
@@ -37,4 +38,34 @@ function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<v
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => (error ? reject(error) : resolve()));
   });
+}
+
+const STANDARD_STREAMS = [0, 1, 2];
+const F_SETFL = 4;
+const O_NONBLOCK = 0o4000;
+
+/**
+ * Call before `createProcessContext`, and the result before the process ends. Access to `process.stdout` makes a pipe or
+ * file non-blocking for all programs that share it: those that a script runs next too, and Ansible refuses to run so.
+ */
+export function rememberBlocking(): () => Promise<void> {
+  const isBlocking = (fd: number) => (statusFlags(fd) & O_NONBLOCK) === 0;
+  const blocking = STANDARD_STREAMS.filter(isBlocking);
+  return async () => {
+    const changed = blocking.filter((fd) => !isBlocking(fd));
+    if (changed.length === 0) return;
+    const { dlopen } = await import("bun:ffi");
+    const { fcntl } = dlopen("libc.so.6", { fcntl: { args: ["i32", "i32", "i32"], returns: "i32" } }).symbols;
+    for (const fd of changed) fcntl(fd, F_SETFL, statusFlags(fd) & ~O_NONBLOCK);
+  };
+}
+
+/** The flags of an open file on Linux; 0 elsewhere, and for a closed one. */
+function statusFlags(fd: number): number {
+  try {
+    const [, flags = "0"] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
+    return Number.parseInt(flags, 8);
+  } catch {
+    return 0;
+  }
 }

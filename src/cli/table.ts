@@ -25,7 +25,7 @@ const SGR_CODES: Readonly<Record<TextStyle, string>> = {
 const COLUMN_GAP = "  ";
 /** A device name may have thousands of characters. `-o json` shows the whole value. */
 const MAX_CELL_WIDTH = 64;
-/** Control characters, line separators, zero-width characters, noncharacters, and marks that change the text direction. */
+/** Control characters, line separators, zero-width characters, noncharacters, marks that change the text direction. */
 const UNSAFE_CHARACTERS =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/g;
 

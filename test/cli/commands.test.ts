@@ -68,6 +68,19 @@ describe("help and usage", () => {
   }
 });
 
+test.skipIf(process.platform !== "linux")(
+  "leaves the standard streams blocking for the next program",
+  async () => {
+    const script = '"$0" version; "$0" srve; cat /proc/self/fdinfo/0 /proc/self/fdinfo/1 /proc/self/fdinfo/2';
+    const child = Bun.spawn(["sh", "-c", script, GAZETTEER], { stdio: ["pipe", "pipe", "pipe"] });
+    const output = await new Response(child.stdout).text();
+    const flags = [...output.matchAll(/^flags:\s*(\d+)$/gm)].map(([, octal = ""]) =>
+      Number.parseInt(octal, 8),
+    );
+    expect(flags.map((value) => value & 0o4000)).toEqual([0, 0, 0]);
+  },
+);
+
 test("runs from another folder and through a chain of symbolic links", async () => {
   const folder = temporaryFolder();
   symlinkSync(GAZETTEER, join(folder, "first"));
