@@ -155,7 +155,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     reason: "free ports; new folders; a machine of its own for the Debian package",
   },
   "test/peers/integrations": {
-    load: 70,
+    load: 50,
     peers: [DEBIAN, MONITORING_TOOLS],
     reason: "free ports; temporary folders; waits for conditions",
   },
