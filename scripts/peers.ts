@@ -3,9 +3,10 @@
  * apt. Otherwise the run prints what is missing, and the tests that need it print that they are skipped.
  */
 
-/** Package → a command that succeeds when it is installed. Debian's own Python, because the modules are Debian's. */
+/** Package → a command that succeeds when it is installed. */
 type Packages = Readonly<Record<string, readonly string[]>>;
 
+/** Debian's own Python, because the modules are Debian's. */
 export const PEERS: Packages = {
   chromium: ["which", "chromium"],
   curl: ["which", "curl"],

@@ -55,8 +55,14 @@ export function rememberBlocking(): () => Promise<void> {
     const changed = blocking.filter((fd) => !isBlocking(fd));
     if (changed.length === 0) return;
     const { dlopen } = await import("bun:ffi");
-    const { fcntl } = dlopen("libc.so.6", { fcntl: { args: ["i32", "i32", "i32"], returns: "i32" } }).symbols;
-    for (const fd of changed) fcntl(fd, F_SETFL, statusFlags(fd) & ~O_NONBLOCK);
+    try {
+      const { fcntl } = dlopen("libc.so.6", {
+        fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+      }).symbols;
+      for (const fd of changed) fcntl(fd, F_SETFL, statusFlags(fd) & ~O_NONBLOCK);
+    } catch {
+      // A system with another C library: the command itself has done its work.
+    }
   };
 }
 
