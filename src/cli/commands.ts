@@ -25,6 +25,7 @@ import { explainCommand } from "./explain.ts";
 import { getCommand } from "./get.ts";
 import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
+import { mcpCommand } from "./mcp.ts";
 import { passwdCommand } from "./passwd.ts";
 import { pathCommand } from "./path.ts";
 import { problemsCommand } from "./problems.ts";
@@ -103,6 +104,7 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   importCommand,
   clusterCommand,
+  mcpCommand,
   completionCommand,
   helpCommand,
   versionCommand,

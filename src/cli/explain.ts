@@ -49,7 +49,7 @@ function kindsOf(id: string): Kind[] {
 }
 
 /** Returns the explanation of the entity of the first kind that has the id. */
-async function explainAny(client: Client, id: string, query: Query): Promise<Explanation> {
+export async function explainAny(client: Client, id: string, query: Query): Promise<Explanation> {
   for (const kind of kindsOf(id)) {
     try {
       return await client.explain(kind, id, query);

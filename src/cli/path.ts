@@ -38,7 +38,7 @@ that they use, or why there is none.
 });
 
 /** The service resolves ids and names of devices. An end that it does not know is looked up as a host or an address. */
-async function explainPaths(
+export async function explainPaths(
   client: Client,
   from: string,
   to: string,

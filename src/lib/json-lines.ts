@@ -4,14 +4,19 @@
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
 /** Yields each value when its line is complete and ignores an incomplete last line. Throws on a line that is not JSON. */
-export async function* jsonLines(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, void> {
+export async function* jsonLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, void> {
+  for await (const line of completeLines(bytes)) yield JSON.parse(line);
+}
+
+/** Yields each line when it is complete, without its end, and ignores an incomplete last line. Throws on an endless one. */
+export async function* completeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder();
   let line = "";
   for await (const chunk of bytes) {
     line += decoder.decode(chunk, { stream: true });
     const lines = line.split("\n");
     line = lines.pop() ?? "";
-    for (const complete of lines) yield JSON.parse(complete);
+    yield* lines;
     if (line.length > MAX_LINE_LENGTH) throw new Error(`a line is longer than ${MAX_LINE_LENGTH} characters`);
   }
 }
