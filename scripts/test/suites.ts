@@ -38,6 +38,7 @@ const SNMPSIM = "test/peers/snmp/prepare.ts";
 const NEWER_NATS = "test/peers/nats/prepare.ts";
 const MONITORING_TOOLS = "test/peers/integrations/debian-tools.ts";
 const OPENAPI_TOOLS = "test/peers/openapi/prepare.ts";
+const RECIPES = "test/peers/integrations/prepare-recipes.ts";
 
 /**
  * Two suites may run at the same time when they share nothing but the processor: each listens on ports that the system
@@ -156,7 +157,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   },
   "test/peers/integrations": {
     load: 50,
-    peers: [DEBIAN, MONITORING_TOOLS],
+    peers: [DEBIAN, MONITORING_TOOLS, RECIPES],
     reason: "free ports; temporary folders; waits for conditions",
   },
   "test/peers/openapi": {

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { needs } from "../../support/needs.ts";
 import { startService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
-import answers from "./netbox/answers.json";
+import { FakeNetbox } from "./netbox/fake-netbox.ts";
 
 const PAGE = readFileSync(join(import.meta.dir, "../../../docs/sources/exec.md"), "utf8");
 const PROGRAM = /^```python\n(#!.*?)^```$/ms.exec(PAGE)?.[1] ?? "";
@@ -17,40 +17,6 @@ const hasPython = needs("python3");
 const TOKEN = "Bearer nbt_k3y.s3cr3t";
 const SETTINGS =
   "type: exec, name: netbox, role: intended, command: [./netbox.py], intervalSeconds: 300, environmentFile: netbox.env";
-
-/** Answers with the pages of answers.json. `next` in them names another server: the program must not follow it there. */
-class FakeNetbox {
-  readonly requests: { path: string; authorization: string | null }[] = [];
-  isDown = false;
-  readonly #server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: (request) => this.#respond(request),
-  });
-
-  get url(): string {
-    return this.#server.url.origin;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop(true);
-  }
-
-  #respond(request: Request): Response {
-    const { pathname, search, searchParams } = new URL(request.url);
-    const authorization = request.headers.get("authorization");
-    this.requests.push({ path: pathname + search, authorization });
-    if (authorization !== TOKEN) return Response.json({ detail: "Invalid token" }, { status: 403 });
-    if (this.isDown) return new Response(null, { status: 502 });
-    const pages = pathname.endsWith("/devices/") ? answers.devices : answers.interfaces;
-    const offset = Number(searchParams.get("offset") ?? 0);
-    const sizes = pages.map(({ results }) => results.length);
-    const index = sizes.findIndex(
-      (_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, 0) === offset,
-    );
-    return Response.json(pages[index] ?? null);
-  }
-}
 
 function install(folder: string, environment: string): void {
   writeFileSync(join(folder, "netbox.py"), PROGRAM);
@@ -66,7 +32,7 @@ test("is short, and the page has the entry that runs it", () => {
 test.skipIf(!hasPython)(
   "prints what NetBox has, over all pages, with the token in a header to one server",
   async () => {
-    await using netbox = new FakeNetbox();
+    await using netbox = new FakeNetbox(TOKEN);
     const folder = temporaryFolder();
     install(folder, "");
     const child = Bun.spawn([join(folder, "netbox.py")], {
@@ -104,7 +70,7 @@ test.skipIf(!hasPython)(
 );
 
 test.skipIf(!hasPython)("is the plan of a service, and stays it while NetBox fails", async () => {
-  await using netbox = new FakeNetbox();
+  await using netbox = new FakeNetbox(TOKEN);
   const folder = temporaryFolder();
   install(folder, `NETBOX_URL=${netbox.url}\nNETBOX_AUTHORIZATION=${TOKEN}\n`);
   const observed = {
@@ -157,7 +123,7 @@ test.skipIf(!hasPython)("is the plan of a service, and stays it while NetBox fai
 });
 
 test.skipIf(!hasPython)("a wrong token and a server that is not there are one line each", async () => {
-  await using netbox = new FakeNetbox();
+  await using netbox = new FakeNetbox(TOKEN);
   const folder = temporaryFolder();
   install(folder, "");
   const lastLine = async (url: string) => {
@@ -177,7 +143,7 @@ test.skipIf(!hasPython)("a wrong token and a server that is not there are one li
 });
 
 test.skipIf(!hasPython)("the token is not sent along to where NetBox redirects", async () => {
-  await using elsewhere = new FakeNetbox();
+  await using elsewhere = new FakeNetbox(TOKEN);
   const netbox = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
