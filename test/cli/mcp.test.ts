@@ -349,6 +349,21 @@ describe("line by line", () => {
     ]);
   });
 
+  test("a connection that is lost in the middle of a response is an error of the call", async () => {
+    const broken = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"devices":'),
+      },
+    });
+    const answers = await exchange([topologyCall(1)], { GAZETTEER_URL: `http://127.0.0.1:${broken.port}` });
+    broken.stop(true);
+    expect(answers).toMatchObject([
+      { result: { isError: true, content: [{ text: expect.stringContaining("could not be read") }] } },
+    ]);
+  });
+
   test("a server that is not stored is refused at the start", async () => {
     const { status, stderr } = await runCommand(["mcp", "--server", "lab"], { env: environment() });
     expect([status, stderr]).toEqual([2, expect.stringContaining('"lab"')]);
