@@ -1,6 +1,6 @@
 /**
  * The schema of the configuration: every key with its default, bounds and description. The check of the file, the type
- * `Config` and the table in docs/operations.md are derived from it.
+ * `Config` and the table in docs/configuration.md are derived from it.
  */
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";

@@ -109,7 +109,7 @@ describe("the documentation", () => {
       "interface",
       "errors",
       "formats",
-      "operations",
+      "configuration",
       "sources/openflow",
       "decisions/README",
     ])

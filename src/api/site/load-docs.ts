@@ -10,7 +10,7 @@ import type { SiteFile } from "./static-site.ts";
 
 const DOCS_FOLDER = "docs";
 /** The pages at the start of the index. The others follow in order of path. */
-const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "operations", "map", "client"];
+const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "running", "map", "client"];
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   ".jpg": "image/jpeg",
   ".png": "image/png",

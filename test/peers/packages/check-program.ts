@@ -48,7 +48,7 @@ export async function checkProgram(service: Service, folder: string): Promise<vo
   await until(async () => (await ids()).length === 2, { what: "the devices of the file" });
   for (const path of ["links", "hosts", "topology", "devices?format=csv"]) await text(`${API}/${path}`);
   expect(await text(`${API}/topology?format=svg`)).toContain("<svg");
-  expect(await text("/docs")).toContain('href="/docs/operations"');
+  expect(await text("/docs")).toContain('href="/docs/configuration"');
   expect(await text("/docs/style.css")).toContain("{");
   expect(JSON.parse(await text("/openapi.json")).openapi).toStartWith("3.");
   expect((await service.fetch("/dotenv/devices")).status).toBe(404);
