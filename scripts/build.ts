@@ -39,7 +39,9 @@ export async function buildExecutable(outfile: string, target?: Target): Promise
   }
   const docs = (await programPaths("docs")).map((path) => `docs/${path}`);
   const files = [
+    "README.md",
     ...docs,
+    "src/api/site/search-pages.ts",
     "src/api/site/style.css",
     ...[...page.keys()].map((name) => `${BUNDLED_PAGE}/${name}`),
   ];

@@ -36,7 +36,7 @@ export const getDocs: ServiceEndpoint = {
     ...HTML,
     id: "getDocs",
     summary: "The documentation",
-    description: "The interface reference as a page, with links to the other pages.",
+    description: "The README as a page, with links to all other pages and a search.",
   },
 };
 

@@ -30,3 +30,22 @@ test("a link or an image that is not served is its text", () => {
   expect(render("![the map](gone)").html).toBe("<p>the map</p>\n");
   expect(render("![the map](/x.png)").html).toBe('<p><img src="/x.png" alt="the map"></p>\n');
 });
+
+test("comments are left out", () => {
+  expect(render("a\n\n<!-- not run: b -->\n\nc <!-- d --> e\n").html).toBe("<p>a</p>\n<p>c  e</p>\n");
+});
+
+test("sections have the text of their headings and of what follows", () => {
+  const markdown =
+    "# A\nOne `<b>` & [two](x).\n\n- three\n- four\n\n## B `c`\n| d | e |\n|---|---|\n| f | g |\n";
+  expect(render(markdown).sections).toEqual([
+    { depth: 1, anchor: "a", heading: "A", text: "One <b> & two. three four" },
+    { depth: 2, anchor: "b-c", heading: "B c", text: "d e f g" },
+  ]);
+});
+
+test("a numbered list begins with its number, and a list inside of another is a part of its item", () => {
+  expect(render("3. a\n4. b\n   - c\n").html).toBe(
+    '<ol start="3">\n<li>a</li>\n<li>b<ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n',
+  );
+});

@@ -1,6 +1,6 @@
 /**
  * Renders one Markdown file of the documentation to HTML. Headings get the anchors that GitHub gives them, so that a link
- * works in both places. Raw HTML is shown as text.
+ * works in both places. Raw HTML is shown as text, but for comments, which are left out.
  */
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "./html-page.ts";
@@ -9,20 +9,48 @@ export interface RenderedMarkdown {
   /** The text of the first heading. */
   readonly title: string | undefined;
   readonly html: string;
+  readonly sections: readonly DocSection[];
+}
+
+/** A heading and what follows it up to the next one. */
+export interface DocSection {
+  readonly depth: number;
+  readonly anchor: string;
+  readonly heading: string;
+  readonly text: string;
 }
 
 /** Returns the address of a link or an image, or undefined if its target is not served. */
 export type LinkResolver = (href: string) => string | undefined;
+
+const COMMENT = /^<!--.*-->\s*$/s;
+const INLINE_TAG = /^<\/?(?:a|code|em|strong)\b/;
+const CHARACTERS: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};
 
 export function renderMarkdown(markdown: string, resolveLink: LinkResolver): RenderedMarkdown {
   const anchors = new Set<string>();
   let title: string | undefined;
   const marked = new Marked({
     renderer: {
-      html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => (COMMENT.test(text) ? "" : escapeHtml(text)),
       heading({ tokens, text, depth }) {
         title ??= text.replaceAll("`", "");
         return `<h${depth} id="${uniqueAnchor(text, anchors)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      // Whoever has no mouse scrolls what is wider than the page by the keyboard, and must be able to focus it.
+      code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
+      table({ header, rows }) {
+        const render = (cells: readonly Tokens.TableCell[]) =>
+          `<tr>${cells.map((cell) => this.tablecell({ ...cell, header: cell.header && cell.text !== "" })).join("")}</tr>\n`;
+        const head = header.every(({ text }) => text === "") ? "" : `<thead>\n${render(header)}</thead>\n`;
+        const body = rows.map(render).join("");
+        return `<div class="table" tabindex="0"><table>\n${head}<tbody>${body}</tbody>\n</table></div>\n`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
@@ -38,8 +66,24 @@ export function renderMarkdown(markdown: string, resolveLink: LinkResolver): Ren
     },
   });
   const html = marked.parse(markdown, { async: false });
-  return { title, html };
+  return { title, html, sections: sectionsOf(html) };
 }
+
+function sectionsOf(html: string): DocSection[] {
+  const [, ...parts] = html.split(/^<h(\d) id="([^"]*)">(.*)<\/h\d>$/m);
+  return Array.from({ length: parts.length / 4 }, (_, n) => {
+    const [depth = "", anchor = "", heading = "", body = ""] = parts.slice(4 * n);
+    return { depth: Number(depth), anchor, heading: textOf(heading), text: textOf(body) };
+  });
+}
+
+/** The text of HTML that was rendered here, in one line. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, (tag) => (INLINE_TAG.test(tag) ? "" : " "))
+    .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? "")
+    .replace(/\s+/g, " ")
+    .trim();
 
 /** The anchor by GitHub's rule: lower case, no punctuation, `-` for a space; a repeated heading gets a number. */
 function uniqueAnchor(heading: string, anchors: Set<string>): string {

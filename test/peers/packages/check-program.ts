@@ -50,6 +50,7 @@ export async function checkProgram(service: Service, folder: string): Promise<vo
   expect(await text(`${API}/topology?format=svg`)).toContain("<svg");
   expect(await text("/docs")).toContain('href="/docs/configuration"');
   expect(await text("/docs/style.css")).toContain("{");
+  expect(await text("/docs/search-pages.js")).toContain("querySelector");
   expect(JSON.parse(await text("/openapi.json")).openapi).toStartWith("3.");
   expect((await service.fetch("/dotenv/devices")).status).toBe(404);
   await until(() => service.stderr().includes(" reader listens "), { what: "the reader process" });
