@@ -113,7 +113,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/formats": { load: 80, peers: [DEBIAN], reason: "pure renderers; files with random names" },
   "test/sources/http": { load: 100, reason: "free ports; waits for conditions" },
   "test/architecture.test.ts": { load: 100, reason: "only reads files" },
-  "test/docs": { load: 100, reason: "only reads files" },
+  "test/docs": { load: 100, reason: "reads files; temporary folders" },
 
   "test/peers/web": {
     load: 90,
