@@ -124,14 +124,14 @@ function startOnArm(): void {
   const script = `"$@" serve --demo --port 0 --data :memory: > "$0" & pid=$!
 for n in $(seq 600); do url=$(sed -n 's/^listening on //p' "$0"); [ -n "$url" ] && break; sleep 0.1; done
 for n in $(seq 100); do
-  topology=$(curl --silent --show-error --fail -u reader:secret "$url/topology") || break
+  topology=$(curl --silent --show-error --fail -u ${CREDENTIALS} "$url/topology") || break
   case $topology in *'"devices":0,'*) sleep 0.2 ;; *) break ;; esac
 done
 echo "$topology"; kill $pid && wait $pid`;
   const output = join(OUT, "..", "arm64.log");
   writeFileSync(output, "");
   const topology = run(["sh", "-c", script, output, ...emulated], {
-    env: { GAZETTEER_CREDENTIALS: "reader:secret" },
+    env: { GAZETTEER_CREDENTIALS: CREDENTIALS },
   });
   if (!(JSON.parse(topology).devices > 0)) throw new Error(topology);
 }
@@ -163,6 +163,14 @@ buildah rm -a >/dev/null`;
   }
 }
 
+const readPage = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const CREDENTIALS = "reader:secret";
+
+function report(results: readonly (string | undefined)[]): void {
+  const failures = results.filter((failure) => failure !== undefined);
+  if (failures.length > 0) throw new Error(failures.join("\n"));
+}
+
 async function runDocuments(): Promise<void> {
   if (!canBoot()) throw new Skipped("needs root and systemd");
   // The page upgrades to the next version, which is the same program here.
@@ -174,13 +182,72 @@ async function runDocuments(): Promise<void> {
     compression: "none",
     date: releaseDate(),
   });
-  const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-  const files = [...readdirSync(OUT).map(artefact), next];
-  const failures = [
-    await runDocument(read("docs/install.md").replaceAll("1.0.0", VERSION), { files }),
-    await runDocument(read("README.md"), { files: [], checkout: executableOf("linux-x64") }),
-  ].filter((failure) => failure !== undefined);
-  if (failures.length > 0) throw new Error(failures.join("\n"));
+  const install = readPage("docs/install.md").replaceAll("1.0.0", VERSION);
+  report([
+    await runDocument(install, { files: [...readdirSync(OUT).map(artefact), next] }),
+    await runDocument(readPage("README.md"), {
+      files: [executableOf("linux-x64")],
+      replace: { "<USERNAME>:<PASSWORD>": CREDENTIALS },
+      prepare: `serve="/root/gazetteer-linux-x64 serve --demo --data :memory:"
+systemd-run --setenv=GAZETTEER_CREDENTIALS=${CREDENTIALS} $serve
+until curl --silent --fail http://127.0.0.1:8181/healthz; do sleep 0.1; done
+# The service that the page starts listens on another port than this one, which is its reader's second terminal.
+export GAZETTEER_PORT=0 GAZETTEER_DATA=:memory:
+gazetteer() { timeout --preserve-status --signal=INT 5 gazetteer "$@"; }`,
+    }),
+  ]);
+}
+
+/** Those that need nothing but Debian's programs: for the one of ONOS, an ONOS is needed. */
+async function runTutorials(): Promise<void> {
+  if (!canBoot()) throw new Skipped("needs root and systemd");
+  need("jq", "mn", "node", "ovs-vsctl", "snmpd");
+  const executable = "gazetteer-linux-x64";
+  const prepare = `install ${executable} /usr/local/bin/gazetteer`;
+  const clientPackage = `netgazetteer-client-${VERSION}.tgz`;
+  report([
+    await runDocument(readPage("docs/tutorials/operator.md").replaceAll("1.0.0", VERSION), {
+      files: [packageOf("amd64")],
+      replace: { "192.0.2.0/24": "127.0.0.1" },
+      prepare: "echo rocommunity public > snmpd.conf && snmpd -C -c snmpd.conf udp:127.0.0.1:161",
+    }),
+    await runDocument(readPage("docs/tutorials/mininet.md"), {
+      files: [artefact(executable)],
+      prepare: `${prepare}
+/usr/share/openvswitch/scripts/ovs-ctl start --system-id=random --no-mlockall
+export DATAPATH=user`,
+    }),
+    await runDocument(readPage("docs/tutorials/platform-team.md"), {
+      files: [artefact(executable), artefact(clientPackage)],
+      prepare: `${prepare}\nnpm install --offline ./${clientPackage}`,
+    }),
+  ]);
+}
+
+/** The files of nginx and Caddy that docs/install.md prints, read by these programs. */
+function checkProxies(): void {
+  need("nginx", "openssl", "apt-get", "dpkg-deb");
+  const folder = mkdtempSync(join(tmpdir(), "gazetteer-proxies-"));
+  const block = (language: string): string => {
+    const [, text] =
+      new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(readPage("docs/install.md")) ?? [];
+    if (text === undefined) throw new Error(`docs/install.md has no block of ${language}`);
+    return text.replaceAll("/etc/gazetteer", folder);
+  };
+  const script = `set -e
+cd "$1"
+openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=net.example.org -keyout key.pem -out cert.pem
+nginx -t -p "$1" -e error.log -g 'pid nginx.pid;' -c nginx.conf
+apt-get download -qq caddy
+dpkg-deb -x caddy_*.deb .
+usr/bin/caddy validate --adapter caddyfile --config Caddyfile`;
+  try {
+    writeFileSync(join(folder, "nginx.conf"), `events {}\nhttp {\n${block("nginx")}}\n`);
+    writeFileSync(join(folder, "Caddyfile"), block("caddy"));
+    run(["sh", "-c", script, "sh", folder]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 const STEPS: readonly (readonly [name: string, run: () => void | Promise<void>])[] = [
@@ -194,6 +261,8 @@ const STEPS: readonly (readonly [name: string, run: () => void | Promise<void>])
   ["start on arm64", startOnArm],
   ["container image", buildImage],
   ["commands of the documentation", runDocuments],
+  ["commands of the tutorials", runTutorials],
+  ["files of nginx and Caddy", checkProxies],
   ["tests of the packages", () => void run(["npm", "run", "test:peers", "--", "test/peers/packages"])],
 ];
 

@@ -1,4 +1,4 @@
-/** The pages of the documentation: links lead to a page, a heading or a picture that exists, and lists are meant as lists. */
+/** The pages of the documentation: links lead to a page, a heading or a picture that exists, and lists are lists. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -45,7 +45,7 @@ describe("lists", () => {
     return lists;
   }
 
-  /** A line of a paragraph that happens to begin with a number and a dot would begin a list, and be counted otherwise. */
+  /** A line of a paragraph that happens to begin with a number and a dot begins a list, and is numbered anew. */
   test.each(PAGES)("the numbers of numbered lists of %s count from 1", (path) => {
     const wrong = listsOf(path)
       .filter(({ ordered }) => ordered)

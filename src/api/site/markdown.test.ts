@@ -49,3 +49,9 @@ test("a numbered list begins with its number, and a list inside of another is a 
     '<ol start="3">\n<li>a</li>\n<li>b<ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n',
   );
 });
+
+test("a table without headings has no row for them, and an empty corner is no heading", () => {
+  expect(render("| | |\n|---|---|\n| a | b |\n").html).not.toContain("<th");
+  const { html } = render("| | c |\n|---|---|\n| a | b |\n");
+  expect(html).toContain("<thead>\n<tr><td></td>\n<th>c</th>");
+});

@@ -46,8 +46,10 @@ export function renderMarkdown(markdown: string, resolveLink: LinkResolver): Ren
       // Whoever has no mouse scrolls what is wider than the page by the keyboard, and must be able to focus it.
       code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
       table({ header, rows }) {
-        const render = (cells: readonly Tokens.TableCell[]) =>
-          `<tr>${cells.map((cell) => this.tablecell({ ...cell, header: cell.header && cell.text !== "" })).join("")}</tr>\n`;
+        // A corner without a text is the heading of nothing.
+        const renderCell = (cell: Tokens.TableCell) =>
+          this.tablecell({ ...cell, header: cell.header && cell.text !== "" });
+        const render = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(renderCell).join("")}</tr>\n`;
         const head = header.every(({ text }) => text === "") ? "" : `<thead>\n${render(header)}</thead>\n`;
         const body = rows.map(render).join("");
         return `<div class="table" tabindex="0"><table>\n${head}<tbody>${body}</tbody>\n</table></div>\n`;

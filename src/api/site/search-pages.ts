@@ -1,9 +1,9 @@
 /**
- * The search of the documentation, which runs in the browser: lists the parts of pages that have all words of the search field.
- * Without it the pages work, and show no search field. The index is loaded when the field is used for the first time.
+ * The search of the documentation, which runs in the browser: lists the parts of pages that have all words of the search
+ * field. Without it the pages work, and show no search field. The index is loaded when the field is first used.
  */
 
-/** A part of a page, as load-docs.ts writes it; `heading` is empty for what comes before the first heading of a page. */
+/** A part of a page, as load-docs.ts writes it; `heading` is empty for the beginning of a page. */
 type Part = readonly [address: string, title: string, heading: string, text: string];
 
 const MAX_RESULTS = 20;
