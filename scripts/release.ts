@@ -209,7 +209,9 @@ async function runTutorials(): Promise<void> {
     await runDocument(readPage("docs/tutorials/operator.md").replaceAll("1.0.0", VERSION), {
       files: [packageOf("amd64")],
       replace: { "192.0.2.0/24": "127.0.0.1" },
-      prepare: "echo rocommunity public > snmpd.conf && snmpd -C -c snmpd.conf udp:127.0.0.1:161",
+      prepare: `echo createUser ann SHA-256 authentication-password AES privacy-password > snmpd.conf
+echo rouser ann priv >> snmpd.conf
+snmpd -C -c snmpd.conf udp:127.0.0.1:161`,
     }),
     await runDocument(readPage("docs/tutorials/mininet.md"), {
       files: [artefact(executable)],

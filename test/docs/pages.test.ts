@@ -35,6 +35,12 @@ test.each(PAGES)("every link of %s has a target", (path) => {
   expect(broken).toEqual([]);
 });
 
+/** `/docs` shows pictures, and knows no language of diagrams. */
+test("diagrams are pictures, and every picture has a text in its place", () => {
+  const wrong = PAGES.filter((path) => /^```mermaid|!\[\]\(/m.test(readFileSync(join(ROOT, path), "utf8")));
+  expect(wrong).toEqual([]);
+});
+
 describe("lists", () => {
   /** All lists of a page, those inside of others too. */
   function listsOf(path: string): Tokens.List[] {
