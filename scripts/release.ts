@@ -191,14 +191,15 @@ async function runDocuments(): Promise<void> {
       prepare: `serve="/root/gazetteer-linux-x64 serve --demo --data :memory:"
 systemd-run --setenv=GAZETTEER_CREDENTIALS=${CREDENTIALS} $serve
 until curl --silent --fail http://127.0.0.1:8181/healthz; do sleep 0.1; done
-# The service that the page starts listens on another port than this one, which is its reader's second terminal.
+# The page starts a service too, which must not use the same port.
 export GAZETTEER_PORT=0 GAZETTEER_DATA=:memory:
+# Commands that run until they are interrupted are interrupted.
 gazetteer() { timeout --preserve-status --signal=INT 5 gazetteer "$@"; }`,
     }),
   ]);
 }
 
-/** Those that need nothing but Debian's programs: for the one of ONOS, an ONOS is needed. */
+/** Runs the tutorials that need only Debian's programs. The one for ONOS needs an ONOS. */
 async function runTutorials(): Promise<void> {
   if (!canBoot()) throw new Skipped("needs root and systemd");
   need("jq", "mn", "node", "ovs-vsctl", "snmpd");
@@ -226,7 +227,7 @@ export DATAPATH=user`,
   ]);
 }
 
-/** The files of nginx and Caddy that docs/install.md prints, read by these programs. */
+/** Has nginx and Caddy check the files that docs/install.md prints for them. */
 function checkProxies(): void {
   need("nginx", "openssl", "apt-get", "dpkg-deb");
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-proxies-"));

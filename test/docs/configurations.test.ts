@@ -13,7 +13,7 @@ import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
-/** It configures the source that the reader of the page writes; its own test runs it (test/peers/docs). */
+/** The page configures a source that its reader writes. A test of its own runs it (test/peers/docs). */
 const OWN_SOURCE = "docs/adding-a-source.md";
 const PAGES = ["*.md", "docs/**/*.md"]
   .flatMap((glob) => [...new Bun.Glob(glob).scanSync(ROOT)])

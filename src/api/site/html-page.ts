@@ -1,7 +1,7 @@
 /**
- * The frame of the service's plain HTML pages: the documentation, and the pages that a browser gets for an unknown path
- * and when it is refused. They comply with the content security policy of the map: no inline script or style, and nothing
- * of another origin.
+ * The frame of the service's plain HTML pages: the documentation, and the pages that a browser gets for an unknown
+ * path and when it is refused. They comply with the content security policy of the map: no inline script or style,
+ * and nothing of another origin.
  */
 
 export const HTML_TYPE = "text/html; charset=utf-8";

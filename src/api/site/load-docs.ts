@@ -1,7 +1,7 @@
 /**
- * The documentation as pages below `/docs`: the README at `/docs`, every Markdown file of docs/, the images, and an index
- * for the search, which a script of these pages reads. Every page has a sidebar with all pages. The files are part of the
- * package, and are read and rendered at the first request.
+ * The documentation as pages below `/docs`: the README at `/docs`, every Markdown file of docs/, the images, and an
+ * index for the search, which a script of these pages reads. Every page has a sidebar with all pages. The files are
+ * part of the package, and are read and rendered at the first request.
  */
 import { posix } from "node:path";
 import { programFile, programPaths } from "../../lib/program-files.ts";
@@ -18,8 +18,8 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The order of the sidebar: titles of groups, each with its pages by their path below docs/, without `.md`. `folder/` is
- * for the other pages of a folder, and `*` for pages that no group names.
+ * The order of the sidebar: titles of groups, each with its pages by their path below docs/, without `.md`.
+ * `folder/` is for the other pages of a folder, and `*` for pages that no group names.
  */
 const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = [
   ["Start", ["", "install", "tutorials/"]],
@@ -83,7 +83,7 @@ const toJavaScript = (source: string): string => new Bun.Transpiler({ loader: "t
 
 const addressOf = ({ name }: DocPage): string => (name === "" ? "/docs" : `/docs/${name}`);
 
-/** The address of a link in the file `from`; undefined for a link to a file that is not served, such as a source file. */
+/** The address of a link in the file `from`; undefined for a file that is not served, such as a source file. */
 function resolveLink(from: string, href: string): string | undefined {
   if (/^(https?:|#)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");

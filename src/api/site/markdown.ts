@@ -1,6 +1,6 @@
 /**
- * Renders one Markdown file of the documentation to HTML. Headings get the anchors that GitHub gives them, so that a link
- * works in both places. Raw HTML is shown as text, but for comments, which are left out.
+ * Renders one Markdown file of the documentation to HTML. Headings get the anchors that GitHub gives them, so that a
+ * link works in both places. Raw HTML is shown as text, but for comments, which are left out.
  */
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "./html-page.ts";
@@ -43,10 +43,10 @@ export function renderMarkdown(markdown: string, resolveLink: LinkResolver): Ren
         title ??= text.replaceAll("`", "");
         return `<h${depth} id="${uniqueAnchor(text, anchors)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
-      // Whoever has no mouse scrolls what is wider than the page by the keyboard, and must be able to focus it.
+      // Elements that scroll are focusable, so that they can be scrolled with the keyboard.
       code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
       table({ header, rows }) {
-        // A corner without a text is the heading of nothing.
+        // An empty cell of the heading row is an ordinary cell, because a heading needs a text.
         const renderCell = (cell: Tokens.TableCell) =>
           this.tablecell({ ...cell, header: cell.header && cell.text !== "" });
         const render = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(renderCell).join("")}</tr>\n`;

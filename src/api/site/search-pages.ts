@@ -1,6 +1,7 @@
 /**
- * The search of the documentation, which runs in the browser: lists the parts of pages that have all words of the search
- * field. Without it the pages work, and show no search field. The index is loaded when the field is first used.
+ * The search of the documentation, which runs in the browser: lists the parts of pages that have all words of the
+ * search field. Without it the pages work, and show no search field. The index is loaded when the field is first
+ * used.
  */
 
 /** A part of a page, as load-docs.ts writes it; `heading` is empty for the beginning of a page. */
