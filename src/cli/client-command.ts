@@ -107,6 +107,10 @@ export function asCommandFailure(error: unknown, address: ServiceTarget): unknow
   if (error instanceof SyntaxError) {
     return new CommandFailure("the response is not JSON; is that a Gazetteer?");
   }
+  if (isLostConnection(error)) {
+    const what = `the connection to ${address.url.host} was lost in the middle of a response (${error.code})`;
+    return new CommandFailure(withHint(what, "what was printed is not complete: run the command again"));
+  }
   if (!(error instanceof ClientError)) return error;
   const detail = escapeControlCharacters(error.detail);
   if (error.code === "protocol") return new CommandFailure(detail);
@@ -132,6 +136,14 @@ export function asCommandFailure(error: unknown, address: ServiceTarget): unknow
     return new CommandFailure(withHint(text, `the request is ${error.requestId} in its log`));
   return new CommandFailure(error.status === 401 ? withHint(text, credentialsHint(address)) : text);
 }
+
+/** The runtime's error of a body that cannot be read to its end. Errors of files and of standard output name no URL. */
+const isLostConnection = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error &&
+  "code" in error &&
+  typeof error.code === "string" &&
+  "path" in error &&
+  /^https?:/.test(String(error.path));
 
 /** Appends a hint. Details of the service end with a full stop, which is removed. */
 export const withHint = (detail: string, hint: string): string => `${detail.replace(/\.$/, "")}; ${hint}`;

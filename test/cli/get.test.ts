@@ -192,6 +192,26 @@ describe("address and credentials", () => {
   });
 });
 
+test.each(["table", "json", "csv"])(
+  "-o %s: a connection that is lost in the middle is no bug",
+  async (output) => {
+    const broken = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"devices":'),
+      },
+    });
+    const args = ["get", "devices", "-o", output, "--url", `http://127.0.0.1:${broken.port}`];
+    const { status, stderr } = await runCommand(args);
+    broken.stop(true);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^gazetteer get: the connection to 127\.0\.0\.1:\d+ was lost .* run the command again\n$/,
+    );
+  },
+);
+
 test("a body larger than the buffer of a pipe is complete", async () => {
   const args = ["--data", ":memory:", "--demo", "devices=20,hosts=3000,churn=0"];
   await using large = await startService({ args });

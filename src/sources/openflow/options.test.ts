@@ -22,6 +22,16 @@ test("unknown options and values are rejected", () => {
   expect(check.Check({ forwarding: "bridge", tls: { cert: "a" } })).toBe(false);
 });
 
+test("a certificate is a common name or a whole fingerprint", () => {
+  const allows = (certificate: string) =>
+    check.Check({ forwarding: "bridge", allow: [{ id: "of:0000000000000001", certificate }] });
+  const bytes = Array.from({ length: 32 }, () => "5A");
+  for (const text of ["s1.example", "Switch 1", `sha256:${bytes.join(":")}`, `SHA256:${bytes.join("")}`])
+    expect([text, allows(text)]).toEqual([text, true]);
+  for (const text of ["", "sha256:", "sha256:5A:0C:…", `sha256:${bytes.slice(1).join(":")}`])
+    expect([text, allows(text)]).toEqual([text, false]);
+});
+
 test("announcements default to copy with the bridge, and to listen beside another controller", () => {
   expect(resolveSettings({ forwarding: "bridge" }).announcements).toBe("copy");
   expect(resolveSettings({ forwarding: "none" }).announcements).toBe("listen");

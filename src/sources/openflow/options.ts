@@ -18,6 +18,9 @@ const datapathId = () =>
     title: "a datapath id of 16 hexadecimal digits, such as of:0000000000000001",
   });
 
+/** A common name, or `sha256:` and the 32 bytes of a fingerprint. */
+const CERTIFICATE = "^(?:[Ss][Hh][Aa]256:(?:[0-9A-Fa-f]{2}:?){32}|(?![Ss][Hh][Aa]256:).+)$";
+
 const count = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
 
@@ -98,8 +101,9 @@ export const OpenflowOptions = Type.Object(
               id: datapathId(),
               certificate: Type.Optional(
                 Type.String({
-                  minLength: 1,
+                  pattern: CERTIFICATE,
                   maxLength: 200,
+                  title: "a common name, or sha256: and the 64 hexadecimal digits of a fingerprint",
                   description:
                     "The common name (CN) of the certificate that this switch must present, or sha256: and its fingerprint. Needs tls.ca.",
                 }),
