@@ -4,7 +4,7 @@
  * the system late. Collecting earlier keeps the process small from the start, and costs little, because memory that is
  * reused is still in the CPU cache.
  */
-const MAX_UNCOLLECTED_BYTES = 16 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 4 * 1024 * 1024;
 /** Below this size a final collection is not worth its time, which grows with the size of the memory. */
 const MIN_COLLECTED_BYTES = 1024 * 1024;
 

@@ -26,8 +26,10 @@ const SORTED_PER_NEW_KEY = 1024;
 const MAX_ARRAY_IDS = 1024;
 const BITS_PER_ARRAY_ID = 64;
 
-/** The value of a key: 0 if it has no id, one more than the number of its only id, or this bit and its index in `#lists`. */
-const IS_LIST = 0x8000_0000;
+/*
+ * The value of a key is 0 if it has no id, one more than the number of its only id, or, below 0, the complement of its index in
+ * `#lists`. All numbers have 31 bits and a sign, which the runtime has in registers; larger ones it converts from floating point.
+ */
 
 /** Numbers of ids. Each id has its number as long as an index has it, and until `freeUnused`. */
 export class IdNumbers {
@@ -52,11 +54,18 @@ export class IdNumbers {
     return this.#ids.text(number);
   }
 
-  /** The number of the id, which has one more key. */
-  addKey(id: string): number {
-    const number = this.#ids.add(id);
+  /** The number of the id, which is new or has one already. */
+  add(id: string): number {
+    return this.#ids.add(id);
+  }
+
+  /** The same for an id whose bytes are ASCII. */
+  addBytes(bytes: Uint8Array, start: number, end: number): number {
+    return this.#ids.addBytes(bytes, start, end);
+  }
+
+  addKey(number: number): void {
     this.#ids.setValue(number, this.#ids.value(number) + 1);
-    return number;
   }
 
   removeKey(number: number): void {
@@ -113,17 +122,30 @@ export class SortedIndex {
   /** Adds an id, which the key must not have yet unless it is retired. */
   add(key: string, id: string): void {
     this.#retired?.delete(key, id);
-    const number = this.#countsKeys ? this.#ids.addKey(id) : this.#ids.find(id);
-    const keyNumber = this.#keys.add(key);
+    this.#link(this.#keys.add(key), this.#countsKeys ? this.#ids.add(id) : this.#ids.find(id));
+  }
+
+  /** The same by the number of the id, while no id is retired. */
+  addNumber(key: string, number: number): void {
+    this.#link(this.#keys.add(key), number);
+  }
+
+  /** The same for a key whose bytes are ASCII. */
+  addBytes(bytes: Uint8Array, start: number, end: number, number: number): void {
+    this.#link(this.#keys.addBytes(bytes, start, end), number);
+  }
+
+  #link(keyNumber: number, number: number): void {
+    if (this.#countsKeys) this.#ids.addKey(number);
     const value = this.#keys.value(keyNumber);
     if (value === 0) {
       this.#keys.setValue(keyNumber, number + 1);
       if (this.#isOrdered) this.#newKeys.push(keyNumber);
-    } else if (value < IS_LIST) {
+    } else if (value >= 0) {
       const at = this.#unusedLists.pop() ?? this.#lists.length;
       this.#lists[at] = [value - 1, number];
-      this.#keys.setValue(keyNumber, IS_LIST + at);
-    } else this.#addTo(value - IS_LIST, number);
+      this.#keys.setValue(keyNumber, ~at);
+    } else this.#addTo(~value, number);
     this.#size++;
   }
 
@@ -143,13 +165,13 @@ export class SortedIndex {
     const number = this.#ids.find(id);
     if (keyNumber < 0 || number < 0) return;
     const value = this.#keys.value(keyNumber);
-    if (value < IS_LIST ? value !== number + 1 : !this.#deleteFrom(value - IS_LIST, number)) return;
+    if (value >= 0 ? value !== number + 1 : !this.#deleteFrom(~value, number)) return;
     this.#size--;
     if (this.#countsKeys) this.#ids.removeKey(number);
-    if (value >= IS_LIST) {
+    if (value < 0) {
       if (this.#countOf(value) > 0) return;
-      this.#lists[value - IS_LIST] = [];
-      this.#unusedLists.push(value - IS_LIST);
+      this.#lists[~value] = [];
+      this.#unusedLists.push(~value);
     }
     this.#keys.setValue(keyNumber, 0);
     if (!this.#isOrdered) this.#keys.delete(keyNumber);
@@ -221,14 +243,14 @@ export class SortedIndex {
   }
 
   #countOf(value: number): number {
-    if (value < IS_LIST) return value === 0 ? 0 : 1;
-    const ids = this.#lists[value - IS_LIST];
+    if (value >= 0) return value === 0 ? 0 : 1;
+    const ids = this.#lists[~value];
     return ids instanceof NumberSet ? ids.size : (ids?.length ?? 0);
   }
 
   #idsOf(value: number): Iterable<string> {
     if (value === 0) return NO_IDS;
-    return value < IS_LIST ? [this.#ids.text(value - 1)] : this.#textsOf(this.#lists[value - IS_LIST] ?? []);
+    return value >= 0 ? [this.#ids.text(value - 1)] : this.#textsOf(this.#lists[~value] ?? []);
   }
 
   /** The caller may pause between two ids. One that is freed meanwhile is left out. */
@@ -363,7 +385,7 @@ function* join(first: Iterable<string>, second: Iterable<string>): Generator<str
 
 /** A set of small integers as bits: a set of a million takes 125 kB, and grows without a long pause. */
 export class NumberSet implements Iterable<number> {
-  #words = new Uint32Array(32);
+  #words = new Int32Array(32);
   #size = 0;
 
   constructor(members: Iterable<number> = []) {
@@ -377,13 +399,13 @@ export class NumberSet implements Iterable<number> {
   add(member: number): void {
     const at = member >>> 5;
     if (at >= this.#words.length) {
-      const words = new Uint32Array(Math.max(at + 1, Math.ceil(this.#words.length * 1.5)));
+      const words = new Int32Array(Math.max(at + 1, Math.ceil(this.#words.length * 1.5)));
       words.set(this.#words);
       this.#words = words;
     }
     const word = this.#words[at] ?? 0;
     const changed = word | (1 << (member & 31));
-    if (changed >>> 0 === word) return;
+    if (changed === word) return;
     this.#words[at] = changed;
     this.#size++;
   }

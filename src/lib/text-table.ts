@@ -1,7 +1,7 @@
 /**
- * Texts as bytes, each with a number of 32 bits and a value of 32 bits. A string in a map takes about 130 bytes besides its
- * characters, and the garbage collector visits each one; here a text takes about 25 bytes besides its characters, in a few
- * large arrays. A text keeps its number until it is deleted; then another text may get the number.
+ * Texts as bytes, each with a number of 32 bits and a value of 32 bits with a sign. A string in a map takes about 130 bytes
+ * besides its characters, and the garbage collector visits each one; here a text takes about 22 bytes besides its
+ * characters, in a few large arrays. A text keeps its number until it is deleted; then another text may get the number.
  *
  * The texts are divided among many shards, each of which grows separately, because a table of a million entries that grows
  * as a whole would block the event loop. The hash has a random seed, so that nobody can choose texts that all collide.
@@ -9,11 +9,11 @@
 
 const SHARD_BITS = 8;
 const SHARDS = 1 << SHARD_BITS;
-const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
 
 /** Ends each text in memory. No byte of an encoded text has this value. */
 const END = 0xff;
-const UNUSED = 0xffff_ffff;
+const UNUSED = -1;
 const NOT_FOUND = -1;
 
 /** A slot has 0, or one more than the position of a text in the lower bits and a part of its hash in the upper ones. */
@@ -26,35 +26,40 @@ const VALUE = 2;
 
 /** The text that is looked up, encoded. One for all tables, because a look-up does not pause. */
 let encoded = new Uint8Array(1024);
-let encodedLength = 0;
+
+/** Returns the number of bytes. */
+function encode(text: string): number {
+  if (encoded.length < 3 * text.length) encoded = new Uint8Array(6 * text.length);
+  let length = 0;
+  for (let i = 0; i < text.length; i++) length = encodeUnit(text.charCodeAt(i), encoded, length);
+  return length;
+}
 
 /**
  * Encodes each unit of UTF-16 separately as in UTF-8, so that unpaired surrogates are kept and bytes sort like the text. Returns
- * the hash.
+ * the position after it.
  */
-function encode(text: string): number {
-  if (encoded.length < 3 * text.length + 1) encoded = new Uint8Array(6 * text.length);
-  const bytes = encoded;
-  let hash = SEED;
-  let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    hash = Math.imul(hash ^ unit, 0x0100_0193);
-    if (unit < 0x80) bytes[length++] = unit;
-    else {
-      if (unit < 0x800) bytes[length++] = 0xc0 | (unit >> 6);
-      else {
-        bytes[length++] = 0xe0 | (unit >> 12);
-        bytes[length++] = 0x80 | ((unit >> 6) & 0x3f);
-      }
-      bytes[length++] = 0x80 | (unit & 0x3f);
-    }
+export function encodeUnit(unit: number, into: Uint8Array, position: number): number {
+  let at = position;
+  if (unit < 0x80) {
+    into[at++] = unit;
+    return at;
   }
-  bytes[length] = END;
-  encodedLength = length + 1;
+  if (unit < 0x800) into[at++] = 0xc0 | (unit >> 6);
+  else {
+    into[at++] = 0xe0 | (unit >> 12);
+    into[at++] = 0x80 | ((unit >> 6) & 0x3f);
+  }
+  into[at++] = 0x80 | (unit & 0x3f);
+  return at;
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = SEED;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x0100_0193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a_2d39);
-  return (hash ^ (hash >>> 15)) >>> 0;
+  return hash ^ (hash >>> 15);
 }
 
 function decode(bytes: Buffer, start: number): string {
@@ -73,11 +78,14 @@ function decode(bytes: Buffer, start: number): string {
   }
 }
 
+/** Small, because half of what is added is unused on average, and memory is moved without a loop. */
+const GROWTH = 1.25;
+
 class Shard {
   count = 0;
-  fields = new Uint32Array(FIELDS * 6);
-  bytes = Buffer.allocUnsafeSlow(64);
-  #slots = new Uint32Array(8);
+  fields = new Int32Array(FIELDS * 6);
+  bytes = Buffer.from(new ArrayBuffer(64));
+  #slots = new Int32Array(8);
   #bytesUsed = 0;
   /** Number of bytes of deleted texts. */
   #garbage = 0;
@@ -97,8 +105,8 @@ class Shard {
     for (let position = 0; position < this.#positions; position++) if (this.has(position)) yield position;
   }
 
-  /** The position of the text that was encoded last. */
-  find(hash: number): number {
+  /** The position of the text that is encoded in `bytes` from `start` to `end`. */
+  find(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let at = (hash >>> SHARD_BITS) & mask; ; at = (at + 1) & mask) {
@@ -106,26 +114,33 @@ class Shard {
       if (slot === 0) return NOT_FOUND;
       if ((slot ^ hash) >>> POSITION_BITS !== 0) continue;
       const position = (slot & POSITION_MASK) - 1;
-      if (this.#isEncoded(this.start(position))) return position;
+      if (this.#isAt(this.start(position), bytes, start, end)) return position;
     }
   }
 
-  #isEncoded(start: number): boolean {
-    for (let i = 0; i < encodedLength; i++) if (this.bytes[start + i] !== encoded[i]) return false;
-    return true;
+  #isAt(position: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const own = this.bytes;
+    let at = position;
+    for (let i = start; i < end; i++) if (own[at++] !== bytes[i]) return false;
+    return own[at] === END;
   }
 
-  /** Adds the text that was encoded last, with the value 0. */
-  add(hash: number): number {
+  /** Adds a text with the value 0. */
+  add(bytes: Uint8Array, start: number, end: number, hash: number): number {
     if ((this.count + 1) * 4 > this.#slots.length * 3) this.#growSlots();
-    if (this.#bytesUsed + encodedLength > this.bytes.length) this.#growBytes();
-    const position = this.#free.pop() ?? this.#positions++;
+    const length = end - start + 1;
+    if (this.#bytesUsed + length > this.bytes.length) this.#growBytes(length);
+    const position = this.#free.length > 0 ? (this.#free.pop() ?? 0) : this.#positions++;
     if (this.#positions * FIELDS > this.fields.length) this.#growFields();
     const at = position * FIELDS;
-    this.fields[at] = this.#bytesUsed;
+    const own = this.bytes;
+    let used = this.#bytesUsed;
+    this.fields[at] = used;
     this.fields[at + HASH] = hash;
     this.fields[at + VALUE] = 0;
-    for (let i = 0; i < encodedLength; i++) this.bytes[this.#bytesUsed++] = encoded[i] ?? 0;
+    for (let i = start; i < end; i++) own[used++] = bytes[i] ?? 0;
+    own[used++] = END;
+    this.#bytesUsed = used;
     this.#fillSlot(position, hash);
     this.count++;
     return position;
@@ -160,27 +175,29 @@ class Shard {
     slots[at] = (hash & ~POSITION_MASK) | (position + 1);
   }
 
+  /* Memory that grows is transferred, so that its former part is free at once, and not after the next garbage collection. */
+
   #growSlots(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2);
+    this.#slots = new Int32Array(this.#slots.buffer.transfer(2 * this.#slots.byteLength)).fill(0);
     for (const position of this.positions())
       this.#fillSlot(position, this.fields[position * FIELDS + HASH] ?? 0);
   }
 
   #growFields(): void {
-    const fields = new Uint32Array(Math.ceil(this.#positions * 1.4) * FIELDS);
-    if (fields.length > POSITION_MASK * FIELDS) throw new Error("a table has too many texts");
-    fields.set(this.fields);
-    this.fields = fields;
+    const length = Math.ceil(this.#positions * GROWTH) * FIELDS;
+    if (length > POSITION_MASK * FIELDS) throw new Error("a table has too many texts");
+    this.fields = new Int32Array(this.fields.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
 
   /** Leaves the deleted texts out. */
-  #growBytes(): void {
-    const before = this.bytes;
-    this.bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#bytesUsed - this.#garbage + encodedLength) * 1.4));
+  #growBytes(needed: number): void {
+    const size = Math.ceil((this.#bytesUsed - this.#garbage + needed) * GROWTH);
     if (this.#garbage === 0) {
-      before.copy(this.bytes);
+      this.bytes = Buffer.from(this.bytes.buffer.transfer(size));
       return;
     }
+    const before = this.bytes;
+    this.bytes = Buffer.from(new ArrayBuffer(size));
     let used = 0;
     for (const position of this.positions()) {
       const start = this.start(position);
@@ -206,32 +223,41 @@ export class TextTable {
   /** The number of the text; -1 if it is not in the table. */
   find(text: string): number {
     if (text === this.#lastText) return this.#lastNumber;
-    const hash = encode(text);
-    const shard = hash & (SHARDS - 1);
-    const position = this.#shards[shard]?.find(hash) ?? NOT_FOUND;
-    return position === NOT_FOUND ? NOT_FOUND : this.#remember(text, position, shard);
+    const length = encode(text);
+    const hash = hashOf(encoded, 0, length);
+    const at = hash & (SHARDS - 1);
+    const position = this.#shards[at]?.find(encoded, 0, length, hash) ?? NOT_FOUND;
+    return position === NOT_FOUND ? NOT_FOUND : this.#remember(text, position * SHARDS + at);
   }
 
   /** The number of the text, which is added with the value 0 if it is not in the table. */
   add(text: string): number {
     if (text === this.#lastText) return this.#lastNumber;
-    const hash = encode(text);
+    const length = encode(text);
+    return this.#remember(text, this.addBytes(encoded, 0, length));
+  }
+
+  /** The same for a text that is encoded in `bytes` from `start` to `end`, as by `encodeUnit`. ASCII is encoded so. */
+  addBytes(bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashOf(bytes, start, end);
     const at = hash & (SHARDS - 1);
     let shard = this.#shards[at];
     if (!shard) {
       shard = new Shard();
       this.#shards[at] = shard;
     }
-    const found = shard.find(hash);
-    if (found !== NOT_FOUND) return this.#remember(text, found, at);
-    this.#size++;
-    return this.#remember(text, shard.add(hash), at);
+    let position = shard.find(bytes, start, end, hash);
+    if (position === NOT_FOUND) {
+      position = shard.add(bytes, start, end, hash);
+      this.#size++;
+    }
+    return position * SHARDS + at;
   }
 
-  #remember(text: string, position: number, shard: number): number {
+  #remember(text: string, number: number): number {
     this.#lastText = text;
-    this.#lastNumber = position * SHARDS + shard;
-    return this.#lastNumber;
+    this.#lastNumber = number;
+    return number;
   }
 
   /** Deletes a text that is in the table. */

@@ -5,6 +5,7 @@
  * string, or undefined when the text is not such an address; the caller knows which field to report.
  */
 import ipaddr from "ipaddr.js";
+import { encodeUnit } from "../lib/text-table.ts";
 import { hostId } from "./ids.ts";
 
 const DIGIT_0 = 0x30;
@@ -125,6 +126,24 @@ export function ipKey(canonical: string): string {
   if (canonical.includes(":")) return unitsToKey(parseUnits(canonical));
   const address = ipv4Number(canonical);
   return String.fromCharCode(FOUR, address >>> 16, address & 0xffff);
+}
+
+/** Writes the encoded `ipKey` of a canonical IPv4 address whose text is in `bytes`. Returns its length; 0 for IPv6. */
+export function writeIpv4Key(bytes: Uint8Array, start: number, end: number, into: Uint8Array): number {
+  let address = 0;
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const code = bytes[i] ?? 0;
+    if (code === COLON) return 0;
+    if (code !== DOT) value = value * 10 + code - DIGIT_0;
+    else {
+      address = address * 256 + value;
+      value = 0;
+    }
+  }
+  address = address * 256 + value;
+  into[0] = FOUR;
+  return encodeUnit(address & 0xffff, into, encodeUnit(address >>> 16, into, 1));
 }
 
 function ipv4Number(canonical: string): number {

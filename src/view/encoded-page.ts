@@ -4,6 +4,7 @@
  * historical states and caches of compressed bytes can share pages and keep them as long as they need.
  */
 import { lowerBound } from "../lib/sorted.ts";
+import type { IdNumbers } from "../lib/sorted-index.ts";
 import type { PageRecord } from "../log/log.ts";
 
 /** Number of values on a page. */
@@ -15,8 +16,12 @@ export const TARGET_PAGE_BYTES = MAX_PAGE_BYTES / 2;
 
 const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
+const FIRST_NOT_ASCII = 0x80;
 /** Separates the ids from the values on a stored page. */
 const EMPTY_LINE = "\n\n";
+
+/** The ends of the lines that are split now, because an array of numbers for each of many pages is much garbage. */
+let lineEnds = new Uint32Array(MAX_PAGE_SIZE);
 
 /** Texts as bytes, joined by a separator. In memory, the separator also follows the last one. */
 class JoinedTexts {
@@ -51,6 +56,22 @@ class JoinedTexts {
     return lowerBound(this.ends.length, (i) => (this.ends[i] ?? 0) <= offset);
   }
 
+  /** Returns a negative number if text `i` is before `other`, and 0 if both are equal. In ASCII nothing is decoded. */
+  compare(i: number, other: string): number {
+    const start = this.start(i);
+    const length = (this.ends[i] ?? 0) - start;
+    const common = Math.min(length, other.length);
+    for (let at = 0; at < common; at++) {
+      const byte = this.bytes[start + at] ?? 0;
+      const unit = other.charCodeAt(at);
+      if (byte === unit && byte < FIRST_NOT_ASCII) continue;
+      if (byte < FIRST_NOT_ASCII && unit < FIRST_NOT_ASCII) return byte - unit;
+      const text = this.text(i);
+      return text === other ? 0 : text < other ? -1 : 1;
+    }
+    return length - other.length;
+  }
+
   /** A part with memory of its own, because a small slice would keep the large buffer alive. */
   slice(from: number, until: number, separator: number): JoinedTexts {
     const start = this.start(from);
@@ -60,13 +81,17 @@ class JoinedTexts {
 
   /** Splits lines, in the memory of `bytes`. */
   static ofLines(bytes: Buffer, separator: number): JoinedTexts {
-    const ends: number[] = [];
+    let count = 0;
+    const addEnd = (end: number) => {
+      if (count === lineEnds.length) lineEnds = new Uint32Array(lineEnds.buffer.transfer(8 * count));
+      lineEnds[count++] = end;
+    };
     for (let end = bytes.indexOf(NEW_LINE); end >= 0; end = bytes.indexOf(NEW_LINE, end + 1)) {
       bytes[end] = separator;
-      ends.push(end);
+      addEnd(end);
     }
-    if (bytes.length > 0) ends.push(bytes.length);
-    return new JoinedTexts(bytes, new Uint32Array(ends));
+    if (bytes.length > 0) addEnd(bytes.length);
+    return new JoinedTexts(bytes, lineEnds.slice(0, count));
   }
 
   static of(texts: Iterable<string>, separator: number): JoinedTexts {
@@ -158,6 +183,11 @@ export class EncodedPage implements PageRecord {
     return this.#ids.text(i);
   }
 
+  /** Adds an id that is in ASCII. Returns its number. */
+  addId(i: number, ids: IdNumbers): number {
+    return ids.addBytes(this.#ids.bytes, this.#ids.start(i), this.#ids.ends[i] ?? 0);
+  }
+
   start(i: number): number {
     return this.#values.start(i);
   }
@@ -168,7 +198,7 @@ export class EncodedPage implements PageRecord {
 
   /** The index of `id`, or the index at which it would be inserted. */
   insertionIndex(id: string): number {
-    return lowerBound(this.length, (i) => this.id(i) < id);
+    return lowerBound(this.length, (i) => this.#ids.compare(i, id) < 0);
   }
 
   get(id: string): string | undefined {
@@ -180,12 +210,13 @@ export class EncodedPage implements PageRecord {
     return this.indexOf(id) >= 0;
   }
 
-  /** The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory, and decodes an id only to confirm it. */
+  /** The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory, and an id only to confirm it. */
   indexOf(id: string): number {
-    this.#hashes ??= new Uint8Array(this.ids().map(hashOf));
+    this.#hashes ??= hashesOf(this.#ids);
     const hashes = this.#hashes;
     const wanted = hashOf(id);
-    for (let i = 0; i < hashes.length; i++) if (hashes[i] === wanted && this.id(i) === id) return i;
+    for (let i = 0; i < hashes.length; i++)
+      if (hashes[i] === wanted && this.#ids.compare(i, id) === 0) return i;
     return -1;
   }
 
@@ -250,7 +281,7 @@ export class EncodedPage implements PageRecord {
     };
     for (const [id, value] of sorted) {
       copyUntil(this.insertionIndex(id));
-      if (at < this.length && this.id(at) === id) at++;
+      if (at < this.length && this.#ids.compare(at, id) === 0) at++;
       if (value === null) continue;
       ids.add(id);
       values.add(value);
@@ -289,11 +320,26 @@ export function* additionsOn(
     for (let i = 0; i < page.length; i++) yield { id: page.id(i), before: null, after: page.value(i) };
 }
 
-/** A one-byte hash of all characters. */
+/* A hash of one byte. It is that of the characters in ASCII, so that it can be computed from bytes too. */
+
+const addToHash = (sum: number, code: number): number =>
+  code < FIRST_NOT_ASCII ? (Math.imul(sum, 31) + code) | 0 : sum;
+const foldHash = (sum: number): number => (sum ^ (sum >>> 8)) & 0xff;
+
 function hashOf(id: string): number {
   let sum = 0;
-  for (let i = 0; i < id.length; i++) sum = (sum * 31 + id.charCodeAt(i)) | 0;
-  return (sum ^ (sum >>> 8)) & 0xff;
+  for (let i = 0; i < id.length; i++) sum = addToHash(sum, id.charCodeAt(i));
+  return foldHash(sum);
+}
+
+function hashesOf({ bytes, ends }: JoinedTexts): Uint8Array {
+  let at = 0;
+  return Uint8Array.from(ends, (end) => {
+    let sum = 0;
+    for (; at < end; at++) sum = addToHash(sum, bytes[at] ?? 0);
+    at++;
+    return foldHash(sum);
+  });
 }
 
 function copyOf(bytes: Buffer, separator: number): Buffer {

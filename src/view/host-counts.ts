@@ -53,9 +53,15 @@ export class HostCounter {
     this.#change(devicesIn(now, after), 1);
   }
 
-  /** Adds a host that was not there before. */
-  addHost({ locations }: Pick<Host, "locations">): void {
-    this.#change(distinctDevices(locations), 1);
+  /** Adds the number of hosts at a device. Those at several devices must be added with `addMultihomed` too. */
+  addLocated(device: string, count: number): void {
+    this.#located.add(device, count);
+  }
+
+  /** Does nothing for a host at one device. */
+  addMultihomed({ locations }: Pick<Host, "locations">): void {
+    const devices = distinctDevices(locations);
+    if (devices.length > 1) this.#multihomed.add(JSON.stringify(devices), 1);
   }
 
   #change(devices: readonly string[], by: number): void {

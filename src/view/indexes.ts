@@ -5,7 +5,7 @@
  */
 import { IdNumbers, SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
-import { ipKey } from "../model/address.ts";
+import { ipKey, writeIpv4Key } from "../model/address.ts";
 import { type ClaimTypes, claimedId, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
 import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
@@ -110,12 +110,16 @@ function kindOf(record: Entities[Kind] | ClaimTypes[Kind]): Kind {
   return "mac" in record ? "hosts" : "devices";
 }
 
+/** Writes the encoded key of a part whose text is in `bytes`. Returns its length; 0 if `keyOf` must be used. */
+type WriteKey = (bytes: Uint8Array, start: number, end: number, into: Uint8Array) => number;
+
 /**
  * Returns the indexed parts of a value. `keyOf` converts a part to its key, if the part is not the key itself. An index
  * that is built on demand does not exist before `Indexes.build`.
  */
 type KeysOf<T> = ((value: T, id: string) => readonly string[]) & {
   readonly keyOf?: (part: string) => string;
+  readonly writeKey?: WriteKey;
   readonly onDemand?: true;
 };
 const KEYS = {
@@ -148,7 +152,7 @@ const KEYS = {
       occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : [],
   },
   hosts: {
-    ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
+    ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey, writeKey: writeIpv4Key }),
     location: locatedAt,
     name: nameKeys,
     source: (host) => host.sources,
@@ -202,21 +206,21 @@ const TABLE: { readonly [K in keyof StoredTypes]: Readonly<Record<string, KeysOf
 
 export type IndexName<K extends keyof StoredTypes> = keyof (typeof KEYS)[K] & string;
 
-interface NamedIndex<T> {
+export interface NamedIndex<T> {
   readonly name: string;
   readonly keysOf: KeysOf<T>;
   readonly index: SortedIndex;
 }
 
 export class Indexes<K extends keyof StoredTypes> {
-  readonly #kind: K;
-  readonly #ids = new IdNumbers();
+  readonly kind: K;
+  readonly ids = new IdNumbers();
   readonly #indexes: NamedIndex<StoredTypes[K]>[] = [];
 
   constructor(kind: K) {
-    this.#kind = kind;
+    this.kind = kind;
     for (const [name, keysOf] of Object.entries(TABLE[kind]))
-      if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex(this.#ids) });
+      if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex(this.ids) });
   }
 
   /** Builds an index on demand from all values, which must not change meanwhile. */
@@ -224,15 +228,19 @@ export class Indexes<K extends keyof StoredTypes> {
     name: IndexName<K>,
     values: Iterable<readonly [id: string, value: StoredTypes[K], length: number]>,
   ): Steps<void> {
-    const keysOf = TABLE[this.#kind][name];
+    const keysOf = TABLE[this.kind][name];
     if (!keysOf || this.find(name)) return;
-    const built = { name, keysOf, index: new SortedIndex(this.#ids) };
+    const built = { name, keysOf, index: new SortedIndex(this.ids) };
     const pause = new Pause();
     for (const [id, value, length] of values) {
       replaceKeys(built, id, undefined, value, undefined);
       if (pause.due(COST.entity, length)) yield;
     }
     this.#indexes.push(built);
+  }
+
+  all(): readonly NamedIndex<StoredTypes[K]>[] {
+    return this.#indexes;
   }
 
   find(name: string): SortedIndex | undefined {
@@ -265,7 +273,7 @@ export class Indexes<K extends keyof StoredTypes> {
 
   /** Frees the memory of removed ids, and sorts the keys in which too many are unsorted. No batch may be in preparation. */
   *tidy(): Steps<void> {
-    yield* this.#ids.freeUnused();
+    yield* this.ids.freeUnused();
     for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }
 }

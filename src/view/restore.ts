@@ -58,10 +58,11 @@ function restoreFrom(log: Log, snapshot: Snapshot | undefined, onProgress: OnPro
   let loaded = 0;
   try {
     if (snapshot)
-      view.load(snapshot, (page) => {
-        gcPacer.addGarbage(page.bytes.length);
-        onProgress("snapshot", ++loaded / pages);
-      });
+      view.load(
+        snapshot,
+        () => onProgress("snapshot", ++loaded / pages),
+        (length) => gcPacer.addGarbage(length),
+      );
   } catch (error) {
     return { view: new View(), snapshotIsGood: false, error: errorMessage(error) };
   }

@@ -18,7 +18,7 @@ import {
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
-import { Collection, type EncodedValue } from "./collection.ts";
+import { Collection, type EncodedValue, totalBytes } from "./collection.ts";
 import { DeviceLookup } from "./device-lookup.ts";
 import { additionsOn, EncodedPage } from "./encoded-page.ts";
 import { HostCounter, NO_HOSTS } from "./host-counts.ts";
@@ -35,6 +35,7 @@ import {
   type StateParts,
   withSpellings,
 } from "./network-state.ts";
+import { PageIndexer } from "./page-indexer.ts";
 import type { PortNumbers } from "./port-matching.ts";
 import {
   countAllHeldBack,
@@ -164,40 +165,45 @@ export class View implements LiveIndexes {
     if (!indexes.find(name)) yield* indexes.build(name, parsedValues(kind, yield* this.#state.pages(kind)));
   }
 
-  /** Replaces the whole state at once. Only for a view that has no readers yet. Calls `onPage` after each page. */
-  load(snapshot: Snapshot, onPage?: (page: EncodedPage) => void): void {
+  /**
+   * Replaces the whole state at once. Only for a view that has no readers yet. Calls `onPage` after each page, and `onParsed`
+   * with the length of texts that were parsed and are garbage now.
+   */
+  load(snapshot: Snapshot, onPage?: () => void, onParsed?: (length: number) => void): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
-    const hostCounter = new HostCounter();
-    for (const kind of STORE_KINDS) {
+    const load = <K extends StoreKind>(kind: K, visit?: (value: StoredTypes[K]) => void) => {
+      const indexer = new PageIndexer(this.#indexes[kind]);
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
         const page = EncodedPage.decode(record.encode(), record.storedId);
         pages.push(page);
-        if (kind === "hosts") for (const host of this.#indexPage(kind, page)) hostCounter.addHost(host);
-        else this.#indexPage(kind, page);
         if (isSpelled(kind))
           for (const id of page.ids()) if (idKey(kind, id) !== id) ids.push([kind, id, true]);
-        onPage?.(page);
+        const parsedLength = indexer.add(page, visit);
+        onParsed?.(parsedLength);
+        onPage?.();
       }
       collections[kind] = Collection.of(pages);
-    }
+    };
+    for (const kind of STORE_KINDS) if (kind !== "hosts") load(kind);
     this.#graph = runToEnd(graphOf(collections));
     this.#graphTime = snapshot.graphTime;
     const { revision, time, versions } = snapshot;
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
     const lookup = runToEnd(DeviceLookup.empty.with(additionsOn(runToEnd(collections.devices.pages()))));
     this.namesKeptSince = revision;
+    // Hosts are loaded last: they take most of the memory, and the garbage of all others is collected before.
+    for (const kind of ["devices", "links"] as const)
+      onParsed?.(totalBytes(runToEnd(collections[kind].pages())));
+    const hostCounter = new HostCounter();
+    load("hosts", (host) => hostCounter.addMultihomed(host));
+    const locations = this.#indexes.hosts.named("location");
+    for (const key of locations.unsortedKeys())
+      hostCounter.addLocated(spellings.devices.get(key) ?? key, locations.count(key));
     const hostCounts = runToEnd(hostCounter.addTo(NO_HOSTS));
     this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
     this.#heldBack = runToEnd(countAllHeldBack(this.#state));
-  }
-
-  /** Adds the values of a page to the indexes, and returns them. Parsing all of them at once is twice as fast. */
-  #indexPage<K extends StoreKind>(kind: K, page: EncodedPage): readonly StoredTypes[K][] {
-    const values: readonly StoredTypes[K][] = JSON.parse(`[${page.bytes.toString()}]`);
-    for (const [i, id] of page.ids().entries()) this.#indexes[kind].update(id, undefined, values[i]);
-    return values;
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
