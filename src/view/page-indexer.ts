@@ -39,6 +39,9 @@ const ANY_NUMBER = 2;
 /** A string of an example. No colon follows it, unlike the name of a field. */
 const MARKS = /"S\d+"(?!:)/g;
 const MARK = /^S(\d+)$/i;
+const HAS_MARK = /S\d/i;
+/** So that a key that contains the id has a mark, which is that of no string. */
+const EXAMPLE_ID = "id:S0";
 const NUMBERS = /:\d+(?=[,}])/g;
 
 /** A key that the values of a shape have in an index. */
@@ -172,12 +175,14 @@ export class PageIndexer<K extends keyof StoredTypes> {
     if (!shape.matches(page.bytes, page.start(i), page.ends[i] ?? 0)) return;
     const example: StoredTypes[K] = JSON.parse(shape.example);
     const keys = this.#indexes.all().flatMap(({ index, keysOf }) =>
-      keysOf(example, page.id(i)).map((text) => {
+      keysOf(example, EXAMPLE_ID).map((text) => {
         const mark = MARK.exec(text)?.[1];
         const string = mark === undefined ? undefined : Number(mark);
         return { index, keysOf, string, text, isLowerCase: mark !== undefined && text.startsWith("s") };
       }),
     );
+    // A key that only contains a string of the value is none of those that can be read from bytes.
+    if (keys.some(({ string, text }) => string === undefined && HAS_MARK.test(text))) return;
     // Two devices may be the same one, which must be added once.
     const lowerCase = keys.filter(({ isLowerCase }) => isLowerCase).map(({ index }) => index);
     if (new Set(lowerCase).size < lowerCase.length) return;
