@@ -74,7 +74,11 @@ export async function measureGrowth({ folder, maxHosts, chart }: GrowthOptions):
       source: chart.source,
     },
     sizes,
-    series.map(({ name, values, exponent }) => ({ name: `${name}  ${exponent.toFixed(2)}`, values })),
+    // Rounded first, so that a small negative exponent is shown without a sign.
+    series.map(({ name, values, exponent }) => ({
+      name: `${name}  ${(Math.round(100 * exponent) / 100 || 0).toFixed(2)}`,
+      values,
+    })),
   );
   writeFileSync(join(chart.folder, "growth.svg"), svg);
   return series.flatMap(({ name, unit, values, exponent }): Result[] => [
