@@ -233,16 +233,22 @@ interface MetaCluster {
   readonly replicas?: readonly { readonly current?: boolean; readonly offline?: boolean }[];
 }
 
+/**
+ * Whether all servers follow the same leader, and it reaches all others. Just after an election a former leader may still
+ * report that it does, while the new one refuses to place a stream.
+ */
 async function isWhole(servers: readonly NatsProcess[]): Promise<boolean> {
+  const leaders = new Set<string>();
   let reached = 0;
   for (const { monitorPort } of servers) {
     const response = await fetch(`http://127.0.0.1:${monitorPort}/jsz`);
     const { meta_cluster: meta } = (await response.json()) as { meta_cluster?: MetaCluster };
     if (!meta?.leader) return false;
+    leaders.add(meta.leader);
     const others = meta.replicas?.filter(({ current, offline }) => current && !offline) ?? [];
     reached = Math.max(reached, others.length);
   }
-  return reached === servers.length - 1;
+  return leaders.size === 1 && reached === servers.length - 1;
 }
 
 function accepts(port: number): Promise<boolean> {
