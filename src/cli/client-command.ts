@@ -109,7 +109,7 @@ export function asCommandFailure(error: unknown, address: ServiceTarget): unknow
   }
   if (isLostConnection(error)) {
     const what = `the connection to ${address.url.host} was lost in the middle of a response (${error.code})`;
-    return new CommandFailure(withHint(what, "what was printed is not complete: run the command again"));
+    return new CommandFailure(withHint(what, "what came so far is not complete: try again"));
   }
   if (!(error instanceof ClientError)) return error;
   const detail = escapeControlCharacters(error.detail);

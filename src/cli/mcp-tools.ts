@@ -7,7 +7,6 @@ import Type from "typebox";
 import type { Client } from "../client/client.ts";
 import { parameterText } from "../client/transport.ts";
 import { type DiffResult, idOf, type Query, type RevisionOrTime } from "../client/types.ts";
-import { errorMessage } from "../lib/error-message.ts";
 import { isRecord } from "../lib/is-record.ts";
 import type { Explanation } from "../model/explanation.ts";
 import { PROBLEM_KINDS, PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
@@ -331,9 +330,7 @@ const continuation = (next: unknown, at: Query["at"]): Answer =>
 
 async function readBody(client: Client, path: string, query: Query): Promise<Answer> {
   const response = await client.raw(path, query);
-  const body: unknown = await response.json().catch((error: unknown) => {
-    throw new CommandFailure(`the response could not be read: ${errorMessage(error)}; call again`);
-  });
+  const body: unknown = await response.json();
   if (!isRecord(body)) throw new CommandFailure("the response is not an object; is that a Gazetteer?");
   return { revision: Number(response.headers.get("gazetteer-revision")), ...body };
 }

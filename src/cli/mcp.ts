@@ -13,11 +13,7 @@ export const mcpCommand = createClientCommand({
   flags: [],
   notes: `
 Assistants start this program and speak to it on its standard input and output. Its tools read devices, ports, links, hosts,
-problems, paths, explanations and differences between two times; nothing can be changed. For example:
-
-  claude mcp add network -- gazetteer mcp --server lab
-
-or in the configuration of the assistant:
+problems, paths, explanations and differences between two times; nothing can be changed. In the configuration of the assistant:
 
   {"mcpServers": {"network": {"command": "gazetteer", "args": ["mcp", "--server", "lab"]}}}`,
   async read(_client, args, context) {

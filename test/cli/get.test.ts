@@ -207,7 +207,7 @@ test.each(["table", "json", "csv"])(
     broken.stop(true);
     expect(status).toBe(1);
     expect(stderr).toMatch(
-      /^gazetteer get: the connection to 127\.0\.0\.1:\d+ was lost .* run the command again\n$/,
+      /^gazetteer get: the connection to 127\.0\.0\.1:\d+ was lost .* not complete: try again\n$/,
     );
   },
 );

@@ -360,7 +360,12 @@ describe("line by line", () => {
     const answers = await exchange([topologyCall(1)], { GAZETTEER_URL: `http://127.0.0.1:${broken.port}` });
     broken.stop(true);
     expect(answers).toMatchObject([
-      { result: { isError: true, content: [{ text: expect.stringContaining("could not be read") }] } },
+      {
+        result: {
+          isError: true,
+          content: [{ text: expect.stringContaining("was lost in the middle of a response") }],
+        },
+      },
     ]);
   });
 
