@@ -15,7 +15,11 @@ const FEWER_HOSTS = 10_000;
 /** Of a look-up among all hosts, compared with one among 10,000. */
 const MAX_MICROS_MORE = 4;
 
-const mebibytes = (server: Running): number => server.rssBytes() / 1024 ** 2;
+/** The runtime collects garbage when it is idle, and returns memory to the system some seconds later. */
+const REST_MS = 10_000;
+const MEBIBYTE = 1024 ** 2;
+
+const mebibytes = (server: Running): number => server.rssBytes() / MEBIBYTE;
 
 export interface LargeOptions {
   readonly folder: string;
@@ -40,8 +44,15 @@ export async function measureLarge(options: LargeOptions): Promise<Result[]> {
     max: 15,
   });
   results.push({
+    name: "m/load/peak",
+    what: "highest memory of that load",
+    unit: "MiB",
+    ours: first.peakRssBytes() / MEBIBYTE,
+  });
+  await Bun.sleep(REST_MS);
+  results.push({
     name: "m/load/rss",
-    what: "memory after that load",
+    what: `memory ${REST_MS / 1000} s after it, when the runtime has collected its garbage`,
     unit: "MiB",
     ours: mebibytes(first),
     max: 850,
@@ -70,29 +81,32 @@ export async function measureLarge(options: LargeOptions): Promise<Result[]> {
   try {
     results.push(...(await reads(ours, nginx, options)));
     results.push(...(await whole(ours, nginx, options)));
-    const cpu = ours.cpuSeconds();
-    ours.send(`apply ${CHANGES}\n`);
-    const [, ms = "0"] = await ours.line(/^applied ([\d.]+)$/);
-    const what = `changes into ${of(hosts)} hosts, in batches of 1,000`;
-    const rate = { unit: "changes/s", min: 35_000 };
-    results.push({
-      name: "n",
-      what: `${what}, by processor time`,
-      ...rate,
-      ours: CHANGES / (ours.cpuSeconds() - cpu),
-    });
-    results.push({
-      name: "n/clock",
-      what: `${what}, by the clock`,
-      ...rate,
-      ours: CHANGES / (Number(ms) / 1000),
-    });
+    results.push(...(await changes(ours, options)));
     return results;
   } finally {
     await ours.stop();
     await nginx.stop();
     rmSync(data, { recursive: true, force: true });
   }
+}
+
+async function changes(ours: Peer, { rounds, hosts }: LargeOptions): Promise<Result[]> {
+  const samples = { cpu: [] as number[], clock: [] as number[] };
+  // In the first round the runtime still compiles.
+  for (let round = 0; round <= rounds; round++) {
+    const cpu = ours.cpuSeconds();
+    ours.send(`apply ${CHANGES}\n`);
+    const [, ms = "0"] = await ours.line(/^applied ([\d.]+)$/);
+    if (round === 0) continue;
+    samples.cpu.push(CHANGES / (ours.cpuSeconds() - cpu));
+    samples.clock.push(CHANGES / (Number(ms) / 1000));
+  }
+  const what = `changes into ${hosts.toLocaleString("en-US")} hosts, in batches of 1,000`;
+  const rate = { unit: "changes/s", min: 35_000 };
+  return [
+    { name: "n", what: `${what}, by processor time`, ...rate, ours: median(samples.cpu) },
+    { name: "n/clock", what: `${what}, by the clock`, ...rate, ours: median(samples.clock) },
+  ];
 }
 
 /** Pages beside nginx, and look-ups beside those among 10,000 hosts. */

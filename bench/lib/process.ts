@@ -10,6 +10,8 @@ export interface Running {
   line(pattern: RegExp): Promise<RegExpMatchArray>;
   send(text: string): void;
   rssBytes(): number;
+  /** The highest value of `rssBytes` so far. */
+  peakRssBytes(): number;
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -63,7 +65,8 @@ export function startAnywhere(command: readonly string[], env: Record<string, st
       child.stdin.write(text);
       child.stdin.flush();
     },
-    rssBytes: () => rssOf(child.pid),
+    rssBytes: () => memoryOf(child.pid, "VmRSS"),
+    peakRssBytes: () => memoryOf(child.pid, "VmHWM"),
     cpuSeconds: () => cpuOf(child.pid),
     async stop() {
       child.kill();
@@ -73,9 +76,9 @@ export function startAnywhere(command: readonly string[], env: Record<string, st
 }
 
 /** `taskset` replaces itself with the command, so the child's id is the command's. */
-function rssOf(pid: number): number {
+function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(status.match(/VmRSS:\s+(\d+) kB/)?.[1] ?? 0) * 1024;
+  return Number(status.match(new RegExp(`${field}:\\s+(\\d+) kB`))?.[1] ?? 0) * 1024;
 }
 
 const TICKS_PER_SECOND = 100;

@@ -95,38 +95,56 @@ class JoinedTexts {
   }
 
   static of(texts: Iterable<string>, separator: number): JoinedTexts {
-    const joiner = new TextJoiner();
+    const joiner = new TextJoiner(separator);
     for (const text of texts) joiner.add(text);
-    return joiner.join(separator);
+    return joiner.join();
   }
 }
 
 /** Joins texts and runs of joined texts. None of the texts may be empty. */
 class TextJoiner {
+  readonly #separator: number;
   readonly #pieces: (Buffer | string)[] = [];
+  /** The texts since the last run. They are written together, because a call for each costs more than its bytes. */
+  #texts: string[] = [];
   readonly #ends: number[] = [];
   #next = 0;
 
+  constructor(separator: number) {
+    this.#separator = separator;
+  }
+
   add(text: string): void {
-    this.#pieces.push(text);
-    this.#addEnd(Buffer.byteLength(text));
+    this.#texts.push(text);
   }
 
   addRun(texts: JoinedTexts, from: number, until: number): void {
+    this.#joinTexts();
     this.#pieces.push(texts.run(from, until));
-    for (let i = from; i < until; i++) this.#addEnd((texts.ends[i] ?? 0) - texts.start(i));
+    const moved = this.#next - texts.start(from);
+    for (let i = from; i < until; i++) this.#ends.push((texts.ends[i] ?? 0) + moved);
+    this.#next = (this.#ends.at(-1) ?? 0) + 1;
   }
 
-  #addEnd(length: number): void {
-    this.#ends.push(this.#next + length);
-    this.#next += length + 1;
+  #joinTexts(): void {
+    const texts = this.#texts;
+    if (texts.length === 0) return;
+    const joined = texts.length === 1 ? (texts[0] ?? "") : texts.join(String.fromCharCode(this.#separator));
+    const isAscii = Buffer.byteLength(joined) === joined.length;
+    for (const text of texts) {
+      this.#next += isAscii ? text.length : Buffer.byteLength(text);
+      this.#ends.push(this.#next++);
+    }
+    this.#pieces.push(joined);
+    this.#texts = [];
   }
 
-  join(separator: number): JoinedTexts {
-    const bytes = allocate(Math.max(0, this.#next - 1), separator);
+  join(): JoinedTexts {
+    this.#joinTexts();
+    const bytes = allocate(Math.max(0, this.#next - 1), this.#separator);
     let at = 0;
     for (const piece of this.#pieces) {
-      if (at > 0) bytes[at++] = separator;
+      if (at > 0) bytes[at++] = this.#separator;
       at += typeof piece === "string" ? bytes.write(piece, at) : piece.copy(bytes, at);
     }
     return new JoinedTexts(bytes, new Uint32Array(this.#ends));
@@ -196,9 +214,9 @@ export class EncodedPage implements PageRecord {
     return this.#values.text(i);
   }
 
-  /** The index of `id`, or the index at which it would be inserted. */
-  insertionIndex(id: string): number {
-    return lowerBound(this.length, (i) => this.#ids.compare(i, id) < 0);
+  /** The index of `id`, or the index at which it would be inserted. It must not be before `from`. */
+  insertionIndex(id: string, from = 0): number {
+    return from + lowerBound(this.length - from, (i) => this.#ids.compare(from + i, id) < 0);
   }
 
   get(id: string): string | undefined {
@@ -270,8 +288,8 @@ export class EncodedPage implements PageRecord {
     from: number,
     until: number,
   ): EncodedPage[] {
-    const ids = new TextJoiner();
-    const values = new TextJoiner();
+    const ids = new TextJoiner(NEW_LINE);
+    const values = new TextJoiner(COMMA);
     let at = from;
     const copyUntil = (end: number) => {
       if (end <= at) return;
@@ -280,14 +298,14 @@ export class EncodedPage implements PageRecord {
       at = end;
     };
     for (const [id, value] of sorted) {
-      copyUntil(this.insertionIndex(id));
+      copyUntil(this.insertionIndex(id, at));
       if (at < this.length && this.#ids.compare(at, id) === 0) at++;
       if (value === null) continue;
       ids.add(id);
       values.add(value);
     }
     copyUntil(until);
-    return EncodedPage.#split(ids.join(NEW_LINE), values.join(COMMA));
+    return EncodedPage.#split(ids.join(), values.join());
   }
 
   /**
@@ -333,13 +351,16 @@ function hashOf(id: string): number {
 }
 
 function hashesOf({ bytes, ends }: JoinedTexts): Uint8Array {
+  const hashes = new Uint8Array(ends.length);
   let at = 0;
-  return Uint8Array.from(ends, (end) => {
+  for (let i = 0; i < ends.length; i++) {
+    const end = ends[i] ?? 0;
     let sum = 0;
     for (; at < end; at++) sum = addToHash(sum, bytes[at] ?? 0);
     at++;
-    return foldHash(sum);
-  });
+    hashes[i] = foldHash(sum);
+  }
+  return hashes;
 }
 
 function copyOf(bytes: Buffer, separator: number): Buffer {

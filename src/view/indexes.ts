@@ -81,8 +81,10 @@ const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)]
 
 /** The devices of the locations. Ports are not in the keys: few hosts are at each device, and its keys need no order. */
 function locatedAt({ locations }: Host): readonly string[] {
-  const keys = locations.map(({ elementId }) => deviceKey(elementId));
-  return keys.length < 2 ? keys : unique(keys);
+  const [first, ...others] = locations;
+  if (!first) return NO_KEYS;
+  if (others.length === 0) return [deviceKey(first.elementId)];
+  return unique(locations.map(({ elementId }) => deviceKey(elementId)));
 }
 
 function conflictKeys(entity: Entities[Kind]): readonly string[] {
@@ -288,6 +290,7 @@ function replaceKeys<T>(
   const { keyOf } = keysOf;
   const oldParts = before ? keysOf(before, id) : NO_KEYS;
   const newParts = after ? keysOf(after, id) : NO_KEYS;
+  if (oldParts === newParts) return;
   for (const part of oldParts) {
     if (newParts.includes(part)) continue;
     const key = keyOf ? keyOf(part) : part;
