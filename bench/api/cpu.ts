@@ -105,7 +105,8 @@ const SCAN_CHANGES_PER_SECOND = 10;
 export async function measureScans({ folder, before, rounds }: CpuOptions): Promise<Result[]> {
   using earlier = checkOut(before);
   const one = { connections: 1, seconds: SCAN_SECONDS };
-  return measureBeside({
+  // Awaited here, because the checkout is removed when the function returns.
+  return await measureBeside({
     name: "scans",
     before,
     earlier,
