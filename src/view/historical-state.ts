@@ -8,13 +8,12 @@ import {
   type Batch,
   forStoreKinds,
   type Log,
-  type LogEntry,
   type Snapshot,
   STORE_KINDS,
   type StoreKind,
 } from "../log/log.ts";
-import { Collection, type Write } from "./collection.ts";
-import { type DeviceChange, DeviceLookup } from "./device-lookup.ts";
+import { Collection } from "./collection.ts";
+import { DeviceLookup } from "./device-lookup.ts";
 import { additionsOn, EncodedPage } from "./encoded-page.ts";
 import { type DeviceHostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
@@ -30,9 +29,13 @@ import {
 import { readAll } from "./read-all.ts";
 import { graphOf } from "./view.ts";
 
-/** The values by id; null if the entity did not exist. */
-type ChangedValues = Map<string, string | null>;
-type Changes = Readonly<Record<StoreKind, ChangedValues>>;
+/** The value of an entity in the base and in the historical state; null if it does not exist there. */
+interface ValueChange {
+  readonly id: string;
+  before: string | null;
+  after: string | null;
+}
+type Changes = Readonly<Record<StoreKind, Map<string, ValueChange>>>;
 
 /** A state, and the number of bytes of memory that it needs besides the current one. */
 export interface SizedState {
@@ -67,7 +70,7 @@ export function* historicalStateAt(
   later?: LaterBatches,
 ): Steps<SizedState> {
   if (later) {
-    const changes = yield* readBack(later.batches);
+    const changes = yield* readChanges(later.batches, true);
     return yield* build(yield* baseOf(current), changes, log, revision, later.time);
   }
   const snapshot = log.snapshotAtOrBefore(revision);
@@ -75,8 +78,8 @@ export function* historicalStateAt(
   const isNearCurrent = current.revision - revision <= revision - (snapshot?.revision ?? 0);
   const base = isNearCurrent ? yield* baseOf(current) : yield* decodeSnapshot(snapshot, current);
   const changes = isNearCurrent
-    ? yield* readBack(readAll(log, revision, current.revision))
-    : yield* readForward(readAll(log, snapshot?.revision ?? 0, revision));
+    ? yield* readChanges(readAll(log, revision, current.revision), true)
+    : yield* readChanges(readAll(log, snapshot?.revision ?? 0, revision), false);
   return yield* build(base, changes, log, revision, time);
 }
 
@@ -85,35 +88,35 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
   const collections = { ...base.collections };
   const existence: [kind: StoreKind, id: string, exists: boolean][] = [];
   for (const kind of STORE_KINDS) {
-    const writes: Write[] = [];
     const pause = new Pause();
     let sizeChange = 0;
-    for (const [id, after] of changes[kind]) {
-      const existed = base.collections[kind].has(id);
-      if (existed !== (after !== null)) existence.push([kind, id, after !== null]);
-      sizeChange += Number(after !== null) - Number(existed);
-      bytes += id.length + (after?.length ?? 0);
-      writes.push({ id, after });
-      if (pause.due(COST.key)) yield;
+    for (const { id, before, after } of changes[kind].values()) {
+      const [existed, exists] = [before !== null, after !== null];
+      if (existed !== exists) existence.push([kind, id, exists]);
+      sizeChange += Number(exists) - Number(existed);
+      bytes += id.length + (before?.length ?? 0) + (after?.length ?? 0);
+      if (pause.due(COST.item)) yield;
     }
-    if (writes.length > 0) collections[kind] = yield* base.collections[kind].withWrites(writes, sizeChange);
+    if (changes[kind].size > 0)
+      collections[kind] = yield* base.collections[kind].withWrites(changes[kind].values(), sizeChange);
   }
   // A historical state never changes, so every version is its revision.
   const versions = { ...forStoreKinds(() => revision), graph: revision };
-  const { graph } = base;
-  // The counts are not computed on demand from the current state, because that would keep its pages in memory.
-  const hostCounts = base.hostCounts
-    ? yield* withHostCounts(base.hostCounts, valueChanges(base.collections.hosts, changes.hosts))
-    : () => hostCountsOf(collections.hosts);
+  const { graph, hostCounts } = base;
   const state = new RevisionState({
     revision,
     time,
     versions,
     collections,
     spellings: yield* withSpellings(base.spellings, existence),
-    lookup: yield* base.lookup.with(valueChanges(base.collections.devices, changes.devices)),
-    hostCounts,
-    graph: () => (graph ? changedGraph(graph, changes) : graphOf(collections)),
+    lookup: yield* base.lookup.with(changes.devices.values()),
+    // Both are computed on demand, from the changes: the pages of the current state would stay in memory.
+    hostCounts: () =>
+      hostCounts ? withHostCounts(hostCounts, changes.hosts.values()) : hostCountsOf(collections.hosts),
+    graph: () =>
+      graph
+        ? graph.with(graphChangesOf(changes.devices.values(), changes.links.values()))
+        : graphOf(collections),
     graphTime: () => graphTimeAt(log, revision),
   });
   return { state, bytes };
@@ -153,10 +156,6 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
   return { collections, spellings, lookup, hostCounts: undefined, graph: undefined, bytes };
 }
 
-function* valueChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {
-  for (const [id, after] of changes) yield { id, before: base.get(id) ?? null, after };
-}
-
 function* idsOf(
   kind: StoreKind,
   page: EncodedPage,
@@ -164,41 +163,22 @@ function* idsOf(
   if (isSpelled(kind)) for (const id of page.ids()) yield [kind, id, true];
 }
 
-const noChanges = (): Changes => forStoreKinds(() => new Map());
-
-/** The values that the changed entities had before the batches. */
-function* readBack(batches: Paced<Batch>): Steps<Changes> {
-  const changes = noChanges();
-  yield* readEntries(batches, ({ kind, id, before }) => {
-    if (!changes[kind].has(id)) changes[kind].set(id, before);
-  });
-  return changes;
-}
-
-/** The values that the changed entities have after the batches. */
-function* readForward(batches: Paced<Batch>): Steps<Changes> {
-  const changes = noChanges();
-  yield* readEntries(batches, ({ kind, id, after }) => changes[kind].set(id, after));
-  return changes;
-}
-
-function* readEntries(batches: Paced<Batch>, onEntry: (entry: LogEntry) => void): Steps<void> {
+/** The changes from the base to the other end of the batches, which is before them if they are undone. */
+function* readChanges(batches: Paced<Batch>, isUndone: boolean): Steps<Changes> {
+  const changes: Changes = forStoreKinds(() => new Map());
   const pause = new Pause();
   for (const batch of batches) {
     if (!batch) yield;
-    for (const entry of batch?.entries ?? []) {
-      onEntry(entry);
+    for (const { kind, id, before, after } of batch?.entries ?? []) {
+      const change = changes[kind].get(id);
+      if (!change)
+        changes[kind].set(id, isUndone ? { id, before: after, after: before } : { id, before, after });
+      else if (isUndone) change.before = after;
+      else change.after = after;
       if (pause.due(COST.key)) yield;
     }
   }
-}
-
-function changedGraph(graph: LinkGraph, { devices, links }: Changes): Steps<LinkGraph> {
-  return graph.with(graphChangesOf(writesOf(devices), writesOf(links)));
-}
-
-function* writesOf(values: ChangedValues): Generator<Write> {
-  for (const [id, after] of values) yield { id, after };
+  return changes;
 }
 
 function* graphTimeAt(log: Log, revision: number): Steps<number> {
