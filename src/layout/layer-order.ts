@@ -190,11 +190,15 @@ function initialOrder(graph: LayerGraph, start: number): number[][] {
 
 function improve(graph: LayerGraph, initial: number[][]): number[][] {
   let order = initial;
+  let previous: number[][] = [];
   let best = order.map((layer) => [...layer]);
   let bestCost = costOf(graph, best);
   let failures = 0;
   for (let sweep = 0; sweep < SWEEPS && bestCost > 0 && failures < maxFailuresFor(graph); sweep++) {
-    order = sortByBarycentre(graph, order, sweep % 2 === 0);
+    const next = sortByBarycentre(graph, order, sweep % 2 === 0);
+    // A sweep in the same direction began with this order, so the next ones only repeat what was tried.
+    if (isSameOrder(next, previous)) break;
+    [previous, order] = [order, next];
     const cost = costOf(graph, order);
     failures = cost < bestCost ? 0 : failures + 1;
     if (cost >= bestCost) continue;
@@ -203,6 +207,9 @@ function improve(graph: LayerGraph, initial: number[][]): number[][] {
   exchangeNeighbours(graph, best);
   return best;
 }
+
+const isSameOrder = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]): boolean =>
+  a.every((layer, l) => layer.every((node, i) => b[l]?.[i] === node));
 
 function sortByBarycentre(
   graph: LayerGraph,
