@@ -92,6 +92,13 @@ export const SCALAR_FIELDS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>
     ),
 );
 
+/** The fields of each kind that every entity has and whose values are texts. */
+export const REQUIRED_TEXTS: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) =>
+  propertiesOf(kind).flatMap(([name, { type }]) =>
+    type === "string" && ENTITY_SCHEMAS[kind].required.some((required) => required === name) ? [name] : [],
+  ),
+);
+
 /** Ends of links and locations of hosts, which are not scalars. They are sorted by the name of the device, then by port. */
 export const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: [],

@@ -12,7 +12,7 @@ import { type NetworkState, parseStored } from "../view/view.ts";
 import type { CountBytes } from "./count-bytes.ts";
 import type { Cursor } from "./cursor.ts";
 import { DeviceNames } from "./device-names.ts";
-import { ANNOTATION_PREFIX, type Scalar } from "./fields.ts";
+import { ANNOTATION_PREFIX, REQUIRED_TEXTS, type Scalar } from "./fields.ts";
 import { type Entity, scalarOf } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import { getEntity, selectEntities } from "./missing.ts";
@@ -73,13 +73,15 @@ const POINTER_BYTES = 8;
  * collecting it delays all requests.
  */
 class Rows {
+  readonly #kind: Kind;
   readonly #sort: readonly SortKey[];
   #ids: string[] = [];
   #columns: Scalar[][];
   /** Length of the texts of the longest row. */
   longest = 0;
 
-  constructor(sort: readonly SortKey[]) {
+  constructor(kind: Kind, sort: readonly SortKey[]) {
+    this.#kind = kind;
     this.#sort = sort;
     this.#columns = sort.map(() => []);
   }
@@ -93,12 +95,17 @@ class Rows {
   }
 
   /** Adds a row and returns the number of bytes that it needs. */
-  add(id: string, entity: Entity, names: DeviceNames): number {
+  add({ id, text }: EncodedValue, names: DeviceNames): number {
+    let entity: Entity | undefined;
     let length = 0;
     for (let i = 0; i < this.#columns.length; i++) {
       const field = this.#sort[i]?.field ?? "id";
       // The text of the id is shared with the page.
-      const key = field === "id" ? id : sortKeyOf(entity, field, names);
+      let key: Scalar | undefined = field === "id" ? id : readText(this.#kind, text, field);
+      if (key === undefined) {
+        entity ??= parseStored(this.#kind, text);
+        key = sortKeyOf(entity, field, names);
+      }
       this.#columns[i]?.push(key);
       if (typeof key === "string" && key !== id) length += key.length;
     }
@@ -150,7 +157,7 @@ function* sortedIds(
   max = Number.POSITIVE_INFINITY,
 ): Steps<string[]> {
   const names = new DeviceNames(state, count);
-  const rows = new Rows(sort);
+  const rows = new Rows(kind, sort);
   let counted = 0;
   /** Whether the first `max` rows are in order, and a row after the last of them cannot be in the result. */
   let isFull = false;
@@ -160,7 +167,7 @@ function* sortedIds(
       yield;
       continue;
     }
-    const size = rows.add(item.id, parseStored(kind, item.text), names);
+    const size = rows.add(item, names);
     if (isFull && rows.compare(rows.length - 1, max - 1) > 0) rows.removeLast();
     else {
       counted += size;
@@ -185,6 +192,22 @@ function* sortedIds(
   // The rows are free again; the list of ids stays until the response is sent.
   count(ids.length * POINTER_BYTES - counted);
   return ids;
+}
+
+/**
+ * Reads a text field that every entity has, which is much faster than parsing the entity. Returns undefined where only a
+ * parser finds the value: quotes in a string are escaped, but a nested object or a key that ends in the name may look the
+ * same.
+ */
+function readText(kind: Kind, json: string, field: string): string | undefined {
+  if (!REQUIRED_TEXTS[kind].includes(field)) return undefined;
+  const name = `"${field}":`;
+  const at = json.indexOf(name);
+  if (at < 0 || json.indexOf(name, at + 1) >= 0) return undefined;
+  const start = at + name.length;
+  const value = json.slice(start, json.indexOf('"', start + 1) + 1);
+  // A backslash may escape the last quote. The value is parsed, because a slice keeps the whole text in memory.
+  return value.includes("\\") ? undefined : JSON.parse(value);
 }
 
 /** The value by which an entity is sorted; the empty text where the entity does not have it. */

@@ -82,6 +82,19 @@ function projectFields(entity: JsonEntity, names: readonly string[], fields: rea
   );
 }
 
+test("entities are sorted by a field, not by an annotation or a text that looks like it", async () => {
+  await using h = await openHarness();
+  const claims = [
+    { id: "dev:1", hw: 'a "hw":"z', annotations: { hw: "3" } },
+    { id: "dev:2", hw: "c", annotations: { 'x"hw': "1" } },
+    { id: "dev:3", hw: "b", annotations: { note: '"hw":"a"' } },
+    { id: "dev:4", hw: "b\\", annotations: { hw: "2" } },
+  ];
+  await h.apply(claims.map((claim) => ({ op: "set", kind: "devices", claim })));
+  const { devices } = await h.json<Lists>("devices?sort=-hw&fields=hw");
+  expect(devices?.map(({ hw }) => hw)).toEqual(["c", "b\\", "b", 'a "hw":"z']);
+});
+
 describe("the sample network", () => {
   let h: Harness;
   beforeAll(async () => {
