@@ -3,7 +3,7 @@
  * standard output and standard error in the order in which they were written, so that the runner can print it in one
  * piece. A suite that runs alone writes to the terminal itself.
  */
-import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseReport, type TimedTest } from "./report.ts";
 import { hasSharedFolder, SHARED_MARK } from "./shared.ts";
@@ -43,9 +43,11 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   const file = join(context.folder, suite.name.replaceAll("/", "-"));
   const report = `${file}.xml`;
   const output = toTerminal ? undefined : openSync(`${file}.txt`, "a");
+  // Its temporary files are removed with the folder, because files that share a process do not end one by one.
+  const temporary = mkdtempSync(join(context.folder, "tmp-"));
   const child = Bun.spawn([...(suite.check ?? testCommand(suite, report))], {
     cwd: context.root,
-    env: { ...process.env, TEST_EXECUTABLE: join(context.root, "dist", "gazetteer") },
+    env: { ...process.env, TMPDIR: temporary, TEST_EXECUTABLE: join(context.root, "dist", "gazetteer") },
     stdio: ["ignore", output ?? "inherit", output ?? "inherit"],
     timeout: SUITE_TIMEOUT_MS,
     killSignal: "SIGKILL",
@@ -53,6 +55,7 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   });
   const ok = (await child.exited) === 0;
   if (output !== undefined) closeSync(output);
+  rmSync(temporary, { recursive: true, force: true });
   const counts = suite.check
     ? { passed: ok ? 1 : 0, failures: ok ? [] : [suite.name], skipped: [], tests: [] }
     : countTests(suite, takeText(report), ok, context.strict);

@@ -1,4 +1,7 @@
-/** Temporary folders, deleted when the test file ends. */
+/**
+ * Temporary folders, deleted when the test file ends. Where files share a process, this is so for the first of them only;
+ * the runner deletes what is left.
+ */
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,9 +1,8 @@
 /** A lock between processes, which ends with its process: for what suites that run side by side must not do at once. */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 export async function lockProcesses(name: string): Promise<AsyncDisposable> {
-  const file = join(tmpdir(), `gazetteer-test-${name}.lock`);
+  // Not in TMPDIR, which is another folder for each suite.
+  const file = `/tmp/gazetteer-test-${name}.lock`;
   const holder = Bun.spawn(["flock", file, "sh", "-c", "echo locked; cat"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
