@@ -6,7 +6,7 @@ import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { type Batch, type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, isKind, type Kind } from "../model/ids.ts";
 import { withHostCounts } from "./host-counts.ts";
-import { INTENDED, parseClaimsKey, type StoredClaims } from "./indexes.ts";
+import { claimsKey, INTENDED, parseClaimsKey, type StoredClaims } from "./indexes.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import { isSpelled, RevisionState, type StateParts, withSpellings } from "./network-state.ts";
 
@@ -135,7 +135,7 @@ function* updateHeldBack(
       continue;
     const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);
     if (!parsed) continue;
-    const storedKey = `${parsed.kind} ${parsed.key}`;
+    const storedKey = claimsKey(parsed.kind, parsed.key);
     if (seen.has(storedKey)) continue;
     seen.add(storedKey);
     updated[parsed.kind] +=
@@ -147,9 +147,10 @@ function* updateHeldBack(
 
 /** Whether an entity is held back. An entity that is only intended is not observed, and so not held back. */
 function isHeldBack(state: ClaimState, kind: Kind, key: string): boolean {
-  if (state.has(kind, state.spelledId(kind, key))) return false;
-  const text = state.get("claims", `${kind} ${key}`);
-  if (text === undefined) return false;
+  const claimed = claimsKey(kind, key);
+  // Few entities have stored claims.
+  if (!state.has("claims", claimed) || state.has(kind, state.spelledId(kind, key))) return false;
+  const text = state.get("claims", claimed) ?? "[]";
   return !mayBePlan(text) || parseClaims(text).some(([, , role]) => role !== INTENDED);
 }
 

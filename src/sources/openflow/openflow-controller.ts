@@ -17,8 +17,7 @@ import type { Announcement } from "./codec/announcement.ts";
 import type { VlanTags } from "./codec/ethernet.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { encode } from "./codec/openflow-messages.ts";
-import type { PortRef } from "./codec/port.ts";
-import { PORT } from "./codec/port.ts";
+import { PORT, type PortRef, portRef } from "./codec/port.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -148,7 +147,7 @@ export class OpenflowController
   /** Does everything that is due now. Sessions come first, because paused ones wait for the tick. */
   async tick(): Promise<void> {
     const now = this.#clock.monotonic();
-    for (const session of this.#sessions.all()) session.tick(now);
+    this.#sessions.tick(now);
     await this.#scheduler.run(OWNER, this.#tickSteps(now));
   }
 
@@ -179,8 +178,10 @@ export class OpenflowController
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
     // A session that is being rejected may still report frames.
-    if (this.switches.get(session.deviceId)?.session !== session) return;
-    this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.monotonic());
+    const sw = this.switches.get(session.deviceId);
+    if (sw?.session !== session) return;
+    const ref = sw.ports.get(inPort)?.ref ?? portRef(sw.id, inPort);
+    this.#packetIns.handle(ref, frame, this.#clock.monotonic());
   }
 
   /** The session is closed: without the master role it would still be allowed to change flows. */
@@ -300,12 +301,12 @@ export class OpenflowController
 
   // Packet-in events.
 
-  portRole({ device, port }: PortRef): PortRole {
-    const sw = this.switches.get(device);
-    const known = sw?.ports.get(port);
+  portRole(ref: PortRef): PortRole {
+    const sw = this.switches.get(ref.device);
+    const known = sw?.ports.get(ref.port);
     if (!sw?.session || !known?.up) return "down";
     if (known.isEdge) return "edge";
-    return this.links.hasLink({ device, port }) ? "link" : "pending";
+    return this.links.hasLink(ref) ? "link" : "pending";
   }
 
   isEdge(ref: PortRef): boolean {

@@ -15,8 +15,7 @@ import { canonicalMac } from "../../model/address.ts";
 import type { Claims, HostClaim } from "../../model/claim.ts";
 import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
-import type { PortRef } from "./codec/port.ts";
-import { PORT } from "./codec/port.ts";
+import { PORT, type PortRef, portRef } from "./codec/port.ts";
 import { AllowList } from "./discovery/switch-admission.ts";
 import { firstActivity, LearnedHost } from "./hosts/learned-host.ts";
 import { OpenflowController } from "./openflow-controller.ts";
@@ -213,5 +212,5 @@ const isTag = (number: number | undefined): number is number => number !== undef
 
 function parsePortRef(device: string, port: string | number): PortRef | undefined {
   if (!/^of:[0-9a-f]{16}$/.test(device)) return undefined;
-  return { device, port: port === "local" ? PORT.local : Number(port) };
+  return portRef(device, port === "local" ? PORT.local : Number(port));
 }

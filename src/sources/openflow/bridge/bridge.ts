@@ -21,7 +21,7 @@ import { Multimap } from "../../../lib/multimap.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import { COST, forEachInSteps, Pause, type Steps } from "../../../lib/steps.ts";
 import { UnionFind } from "../../../lib/union-find.ts";
-import { isWiredPort, PORT_CONFIG, type PortRef, portKey } from "../codec/port.ts";
+import { isWiredPort, PORT_CONFIG, type PortRef } from "../codec/port.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -125,7 +125,7 @@ export class Bridge {
   }
 
   /** To be called for each port of a switch that connects. */
-  portConnected(sw: Switch, { key }: SwitchPort): void {
+  portConnected(sw: Switch, { ref: { key } }: SwitchPort): void {
     if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
     else this.#applied.set(key, CLOSED);
     this.#recordGrowth(sw.id);
@@ -142,14 +142,14 @@ export class Bridge {
   }
 
   portRemoved(ref: PortRef): void {
-    this.#applied.delete(portKey(ref));
+    this.#applied.delete(ref.key);
   }
 
   linkFound({ src, dst }: DiscoveredLink): void {
     this.#unreachableLinks.clear(src);
     this.#unreachableLinks.clear(dst);
     // A link between closed ports cannot close a loop, so it is not urgent.
-    const closed = [src, dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
+    const closed = [src, dst].every((ref) => this.#applied.get(ref.key)?.open === false);
     if (closed) this.#recordGrowth(src.device, dst.device);
     else this.changed(src.device, dst.device);
   }
@@ -258,8 +258,8 @@ export class Bridge {
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
       for (const port of sw.ports.values()) {
-        const current = this.#applied.get(port.key);
-        const rule = this.#ruleOf(port, rules.get(port.key), current);
+        const current = this.#applied.get(port.ref.key);
+        const rule = this.#ruleOf(port, rules.get(port.ref.key), current);
         if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
         if (pause.due(COST.record)) yield;
       }
@@ -282,7 +282,7 @@ export class Bridge {
     const rules = new Map<string, Rule>();
     yield* forEachInSteps(edges, COST.record, (edge) => {
       const open = chosen.has(edge.id);
-      for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
+      for (const ref of edge.ports) rules.set(ref.key, { open, link: true, mute: edge.mute && !open });
     });
     return rules;
   }
@@ -297,12 +297,12 @@ export class Bridge {
     for (const link of links) {
       if (pause.due(COST.record)) yield;
       if (!link.direct) {
-        segments.union(portKey(link.src), portKey(link.dst));
-        for (const ref of [link.src, link.dst]) segmentPorts.set(portKey(ref), ref);
+        segments.union(link.src.key, link.dst.key);
+        for (const ref of [link.src, link.dst]) segmentPorts.set(ref.key, ref);
         continue;
       }
-      const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
-      const id = ports.map(portKey).join(" ");
+      const ports = [link.src, link.dst].sort((a, b) => (a.key < b.key ? -1 : 1));
+      const id = ports.map(({ key }) => key).join(" ");
       const [a = link.src, b = link.dst] = ports;
       edges.set(id, { id, a: a.device, b: b.device, ports, mute: false, ...this.#edgeState(ports) });
     }
@@ -316,7 +316,7 @@ export class Bridge {
 
   #edgeState(ports: readonly PortRef[]): Pick<TreeEdge, "open" | "unreachable"> {
     return {
-      open: ports.every((ref) => this.#applied.get(portKey(ref))?.open === true),
+      open: ports.every((ref) => this.#applied.get(ref.key)?.open === true),
       unreachable: ports.some((ref) => !this.#switches.get(ref.device)?.session),
     };
   }
@@ -339,7 +339,7 @@ export class Bridge {
 
   /** Whether the port could be part of a loop until the closing is confirmed. */
   #mayForward({ port, rule }: RuleChange): boolean {
-    const applied = this.#applied.get(port.key);
+    const applied = this.#applied.get(port.ref.key);
     // Without an applied rule there may be flows from before a restart.
     return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
   }
@@ -367,7 +367,7 @@ export class Bridge {
   #send({ sw, port, rule }: RuleChange): boolean {
     const { session } = sw;
     if (!session || sw.ports.get(port.number) !== port) return false;
-    const applied = this.#applied.get(port.key);
+    const applied = this.#applied.get(port.ref.key);
     for (const flow of ruleFlows(port.number, rule, applied)) session.send("flowMod", flow);
     // Without an applied rule the flows are from before a restart, so the configuration of the port shows whether it is
     // muted. With an applied rule the configuration is ignored, so a port that another controller muted stays muted.
@@ -377,7 +377,7 @@ export class Bridge {
       const bits = rule.mute ? PORT_CONFIG.noForward : 0;
       session.send("portMod", { port: port.number, mac, config: bits, mask: PORT_CONFIG.noForward });
     }
-    this.#applied.set(port.key, rule);
+    this.#applied.set(port.ref.key, rule);
     return true;
   }
 }
@@ -394,17 +394,17 @@ class UnreachableLinks {
 
   add(link: DiscoveredLink, until: number): void {
     this.#links.set(link.id, { link, until });
-    for (const ref of [link.src, link.dst]) this.#byPort.add(portKey(ref), link.id);
+    for (const ref of [link.src, link.dst]) this.#byPort.add(ref.key, link.id);
   }
 
   /** Whether the port leads to an unreachable switch that may still forward. */
   has(ref: PortRef): boolean {
-    return this.#byPort.has(portKey(ref));
+    return this.#byPort.has(ref.key);
   }
 
   /** To be called when it is known again where the port leads. Removes the links at the port. */
   clear(ref: PortRef): void {
-    for (const id of this.#byPort.of(portKey(ref))) this.#remove(id);
+    for (const id of this.#byPort.of(ref.key)) this.#remove(id);
   }
 
   links(): DiscoveredLink[] {
@@ -426,6 +426,6 @@ class UnreachableLinks {
     const known = this.#links.get(id);
     this.#links.delete(id);
     if (!known) return;
-    for (const ref of [known.link.src, known.link.dst]) this.#byPort.remove(portKey(ref), id);
+    for (const ref of [known.link.src, known.link.dst]) this.#byPort.remove(ref.key, id);
   }
 }

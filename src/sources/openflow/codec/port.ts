@@ -68,12 +68,17 @@ export function writePort(writer: ByteWriter, port: PortDescription): void {
 export interface PortRef {
   readonly device: string;
   readonly port: number;
+  /** The port's id in the model, which is also the key of the port in maps. */
+  readonly key: string;
 }
 
 export const portText = (port: number): string => (port === PORT.local ? "local" : String(port));
 
-/** Returns the port's id in the model, which is also the key of the port in maps. */
-export const portKey = ({ device, port }: PortRef): string => portId(device, portText(port));
+export const portRef = (device: string, port: number): PortRef => ({
+  device,
+  port,
+  key: portId(device, portText(port)),
+});
 
 export const connectPoint = ({ device, port }: PortRef): ConnectPoint => ({ device, port: portText(port) });
 

@@ -8,9 +8,8 @@
  */
 import { Multimap } from "../../../lib/multimap.ts";
 import { COST, forEachInSteps, type Steps } from "../../../lib/steps.ts";
-import { linkId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
-import { connectPoint, type PortRef, portKey } from "../codec/port.ts";
+import { connectPoint, type PortRef } from "../codec/port.ts";
 
 export interface DiscoveredLink {
   readonly id: string;
@@ -42,6 +41,8 @@ const MAX_LINKS_PER_PORT = 256;
 /** The time without probes after which a link is removed. Half an interval is added, so that the third probe can arrive. */
 export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
 
+const linkIdOf = (src: PortRef, dst: PortRef): string => `${src.key}-${dst.key}`;
+
 export class LinkTable {
   readonly #claims: ClaimBuffer;
   readonly #events: LinkEvents;
@@ -66,7 +67,7 @@ export class LinkTable {
 
   /** Whether a link starts or ends at the port. */
   hasLink(ref: PortRef): boolean {
-    return this.#byPort.has(portKey(ref));
+    return this.#byPort.has(ref.key);
   }
 
   hasDirectLink(ref: PortRef): boolean {
@@ -75,17 +76,16 @@ export class LinkTable {
   }
 
   hasLinkFrom(ref: PortRef): boolean {
-    const key = portKey(ref);
-    for (const link of this.#linksAt(ref)) if (portKey(link.src) === key) return true;
+    for (const link of this.#linksAt(ref)) if (link.src.key === ref.key) return true;
     return false;
   }
 
   isActive(src: PortRef, dst: PortRef): boolean {
-    return this.#links.get(linkId(connectPoint(src), connectPoint(dst)))?.active === true;
+    return this.#links.get(linkIdOf(src, dst))?.active === true;
   }
 
   probeReceived(src: PortRef, dst: PortRef, direct: boolean, now: number): void {
-    const id = linkId(connectPoint(src), connectPoint(dst));
+    const id = linkIdOf(src, dst);
     const known = this.#links.get(id);
     if (known && known.direct === direct) {
       known.lastProbeAt = now;
@@ -107,7 +107,7 @@ export class LinkTable {
     const link: TrackedLink = { id, src, dst, direct, active: true, lastProbeAt: now };
     this.#links.set(id, link);
     for (const ref of [src, dst]) {
-      this.#byPort.add(portKey(ref), link);
+      this.#byPort.add(ref.key, link);
       this.#byDevice.add(ref.device, link);
     }
     this.#publish(link);
@@ -143,13 +143,13 @@ export class LinkTable {
   }
 
   #linksAt(ref: PortRef): ReadonlySet<TrackedLink> {
-    return this.#byPort.of(portKey(ref));
+    return this.#byPort.of(ref.key);
   }
 
   #remove(link: TrackedLink, reason: LinkEndReason): void {
     this.#links.delete(link.id);
     for (const ref of [link.src, link.dst]) {
-      this.#byPort.remove(portKey(ref), link);
+      this.#byPort.remove(ref.key, link);
       this.#byDevice.remove(ref.device, link);
     }
     this.#claims.remove("links", link.id);

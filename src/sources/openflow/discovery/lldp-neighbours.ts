@@ -10,7 +10,7 @@ import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts
 import { linkId, portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import type { Lldp } from "../codec/lldp.ts";
-import { connectPoint, type PortRef, portKey } from "../codec/port.ts";
+import { connectPoint, type PortRef } from "../codec/port.ts";
 import { PortRecords } from "./port-records.ts";
 
 const LIMITS = { perPort: 4, perSwitch: 512, total: 10_000 };
@@ -41,7 +41,7 @@ export class LldpNeighbours {
     const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
     const device = chassisDeviceId(lldp.chassis);
     const portName = lldp.port.slice(0, MAX_TEXT_LENGTH);
-    const key = `${device} ${portName} ${portKey(receivedOn)}`;
+    const key = `${device} ${portName} ${receivedOn.key}`;
     const known = this.#neighbours.get(key);
     if (ttlSeconds === 0) {
       if (known) this.#remove(known);

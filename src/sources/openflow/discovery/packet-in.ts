@@ -8,7 +8,7 @@ import { TokenBuckets } from "../../../lib/token-bucket.ts";
 import { type Announcement, readAnnouncement } from "../codec/announcement.ts";
 import { ETHER, readFrame, type VlanTags } from "../codec/ethernet.ts";
 import { type Lldp, readLldp } from "../codec/lldp.ts";
-import { type PortRef, portKey } from "../codec/port.ts";
+import type { PortRef } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { OpenflowSettings } from "../options.ts";
@@ -145,7 +145,7 @@ class FrameLimits {
 
   allow(ref: PortRef): boolean {
     return (
-      this.#ofPort.take(portKey(ref)) === 0 &&
+      this.#ofPort.take(ref.key) === 0 &&
       this.#ofSwitch.take(ref.device) === 0 &&
       (this.#ofSource?.take(SOURCE) ?? 0) === 0
     );

@@ -126,8 +126,10 @@ export class PortProber {
     if (port.isLinked) {
       // Only one direction may be known: the probe in the other may have arrived before that switch had its flows.
       const retryAfterMs = port.unclassifiedTicks <= MIN_SETTLE_TICKS ? PROBE_FLIGHT_MS : settleMs / 2;
-      if (now - port.probedAt < retryAfterMs || this.#links.hasLinkFrom(ref)) return;
-      this.send(sw, port, this.#links.hasDirectLink(ref), now);
+      if (now - port.probedAt < retryAfterMs) return;
+      // When a link is removed, its ports are classified again.
+      if (this.#links.hasLinkFrom(ref)) port.unclassifiedTicks = MAX_ONE_WAY_TICKS + 1;
+      else this.send(sw, port, this.#links.hasDirectLink(ref), now);
       return;
     }
     if (this.#events.leadsToUnreachable(ref)) return;

@@ -1,7 +1,7 @@
 /** Records of what was received on ports. Their number is limited per port, per switch and in total. */
 import { Multimap } from "../../../lib/multimap.ts";
 import { Quota } from "../../../lib/quota.ts";
-import { type PortRef, portKey } from "../codec/port.ts";
+import type { PortRef } from "../codec/port.ts";
 
 interface PortRecordLimits {
   readonly perPort: number;
@@ -21,26 +21,26 @@ export class PortRecords<Item> {
   }
 
   at(ref: PortRef): ReadonlySet<Item> {
-    return this.#byPort.of(portKey(ref));
+    return this.#byPort.of(ref.key);
   }
 
   /** Returns false when a limit is reached. The record is then not stored. */
   add(ref: PortRef, item: Item): boolean {
     if (this.at(ref).size >= this.#maxPerPort || this.#ofSwitches.exceededBy(ref.device) !== undefined)
       return false;
-    this.#byPort.add(portKey(ref), item);
+    this.#byPort.add(ref.key, item);
     this.#ofSwitches.add(ref.device);
     return true;
   }
 
   remove(ref: PortRef, item: Item): void {
-    if (this.#byPort.remove(portKey(ref), item)) this.#ofSwitches.remove(ref.device);
+    if (this.#byPort.remove(ref.key, item)) this.#ofSwitches.remove(ref.device);
   }
 
   /** Removes and returns the records of a port. */
   takeAt(ref: PortRef): ReadonlySet<Item> {
     const items = this.at(ref);
-    this.#byPort.delete(portKey(ref));
+    this.#byPort.delete(ref.key);
     this.#ofSwitches.remove(ref.device, items.size);
     return items;
   }

@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { ETHER, readFrame } from "../codec/ethernet.ts";
 import { readLldp } from "../codec/lldp.ts";
 import { dispatch } from "../codec/openflow-messages.ts";
+import { portRef } from "../codec/port.ts";
 import { Probes } from "./probes.ts";
 
-const FROM = { device: "of:0000000000000001", port: 2 };
-const AT = { device: "of:0000000000000002", port: 3 };
+const FROM = portRef("of:0000000000000001", 2);
+const AT = portRef("of:0000000000000002", 3);
 const MAC = "02:EE:00:01:00:02";
 
 function createProbe(direct = true): { probes: Probes; type: number; payload: Uint8Array } {
@@ -30,7 +31,7 @@ test("a verified probe gives the port it was sent from and its type", () => {
 
 test("other LLDP receivers can read the sending device and port", () => {
   for (const port of [2, 48, 65_535]) {
-    const message = new Probes(2000).create({ ...FROM, port }, MAC, true, 1000);
+    const message = new Probes(2000).create(portRef(FROM.device, port), MAC, true, 1000);
     dispatch(message, {
       packetOut: ({ output, frame }) => {
         const { src, dst, payload } = readFrame(frame);
@@ -51,13 +52,13 @@ test("a probe is accepted once per receiving port, so a shared segment is comple
   const { probes, type, payload } = createProbe();
   expect(probes.verify(type, payload, AT, 1500)).toMatchObject({ ok: true });
   expect(probes.verify(type, payload, AT, 1501)).toEqual({ ok: false, fault: "replayed" });
-  expect(probes.verify(type, payload, { ...AT, port: 4 }, 1502)).toMatchObject({ ok: true });
+  expect(probes.verify(type, payload, portRef(AT.device, 4), 1502)).toMatchObject({ ok: true });
 });
 
 test("a probe is accepted until maxAgeMs", () => {
   const { probes, type, payload } = createProbe();
   expect(probes.verify(type, payload, AT, 3000)).toMatchObject({ ok: true });
-  expect(probes.verify(type, payload, { ...AT, port: 4 }, 3001)).toEqual({ ok: false, fault: "late" });
+  expect(probes.verify(type, payload, portRef(AT.device, 4), 3001)).toEqual({ ok: false, fault: "late" });
 });
 
 test("a changed bit in the signed bytes or the HMAC, and a changed type, are forged", () => {

@@ -12,7 +12,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { BROADCAST, ETHER, startFrame } from "../codec/ethernet.ts";
 import { LLDP_MULTICAST, privateTlv, writeLldp } from "../codec/lldp.ts";
 import { encode } from "../codec/openflow-messages.ts";
-import { PORT, type PortRef, portKey, portText } from "../codec/port.ts";
+import { PORT, type PortRef, portText } from "../codec/port.ts";
 import { uint } from "../codec/wire.ts";
 
 /** Maximum number of tracked probes of one port: the probe just sent, and earlier ones that may still arrive. */
@@ -60,7 +60,7 @@ export class Probes {
 
   /** Stops accepting the probes that were sent from this port so far. */
   invalidate(ref: PortRef): void {
-    const key = portKey(ref);
+    const key = ref.key;
     for (const { sequence } of this.#byPort.get(key) ?? []) this.#bySequence.delete(sequence);
     this.#byPort.delete(key);
   }
@@ -79,14 +79,14 @@ export class Probes {
     const sent = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
     if (!sent || !timingSafeEqual(sent.hmac, hmac)) return { ok: false, fault: "unknown" };
     if (now - sent.sentAt > this.#maxAgeMs) return { ok: false, fault: "late" };
-    const receiver = portKey(at);
+    const receiver = at.key;
     if (sent.receivedBy.has(receiver)) return { ok: false, fault: "replayed" };
     sent.receivedBy.add(receiver);
     return { ok: true, from: sent.from, direct };
   }
 
   #track(probe: SentProbe): void {
-    const key = portKey(probe.from);
+    const key = probe.from.key;
     const sent = this.#byPort.get(key);
     this.#bySequence.set(probe.sequence, probe);
     if (!sent) {

@@ -18,7 +18,7 @@ import {
   isRealPort,
   isUp,
   type PortDescription,
-  portKey,
+  portRef,
   portText,
   speedMbps,
 } from "../codec/port.ts";
@@ -131,7 +131,7 @@ export class SwitchTable {
     }
     this.#claims.removePorts(
       sw.id,
-      new Set(Array.from(session.ports.keys(), (port) => portKey({ device: sw.id, port }))),
+      new Set(Array.from(session.ports.keys(), (port) => portRef(sw.id, port).key)),
     );
     for (const description of session.ports.values()) {
       const port = this.#updatePort(sw, description, this.#clock.monotonic());
@@ -342,7 +342,7 @@ export class SwitchTable {
     port.up = false;
     this.#events.portDown(port);
     this.#events.portRemoved(port);
-    this.#claims.remove("ports", port.key);
+    this.#claims.remove("ports", port.ref.key);
   }
 
   *#remove(sw: Switch): Steps<void> {

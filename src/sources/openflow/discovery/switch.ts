@@ -1,5 +1,5 @@
 /** The state of one switch and its ports. */
-import { type PortDescription, type PortRef, portKey } from "../codec/port.ts";
+import { type PortDescription, type PortRef, portRef } from "../codec/port.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { PortReport, Session } from "../session/session.ts";
 
@@ -9,8 +9,6 @@ export const KNOWN_AFTER_MS = 60_000;
 export interface SwitchPort {
   readonly number: number;
   readonly ref: PortRef;
-  /** The port's id in the model, which is also its key in maps. */
-  readonly key: string;
   /** The description that was applied last. */
   description: PortDescription;
   /** Whether the port is up. False also while a change of the port is held, because it is unknown where the port leads. */
@@ -28,11 +26,10 @@ export interface SwitchPort {
 
 export function createPort(device: string, description: PortDescription, now: number): SwitchPort {
   const { number } = description;
-  const ref = { device, port: number };
+  const ref = portRef(device, number);
   return {
     number,
     ref,
-    key: portKey(ref),
     description,
     up: false,
     probeableSince: now,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../../lib/steps.ts";
 import { ClaimBuffer } from "../claim-buffer.ts";
+import { portRef } from "../codec/port.ts";
 import { resolveSettings } from "../options.ts";
 import { HostTracker } from "./host-tracker.ts";
 
@@ -21,7 +22,7 @@ function trackSilentHost() {
   const settings = resolveSettings({ forwarding: "bridge", hostTimeoutMs: 60_000 });
   const hosts = new HostTracker(new ClaimBuffer(), environment, settings);
   for (const ip of ["10.0.0.1", "fe80::1"])
-    hosts.announcementReceived({ device: "of:1", port: 1 }, {}, { mac: "02:00:00:00:00:01", ip }, start);
+    hosts.announcementReceived(portRef("of:1", 1), {}, { mac: "02:00:00:00:00:01", ip }, start);
   return { hosts, sent };
 }
 

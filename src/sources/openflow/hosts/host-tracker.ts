@@ -18,7 +18,7 @@ import { COST, forEachInSteps, type Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
 import { isStationIp, isStationMac, type VlanTags } from "../codec/ethernet.ts";
-import { type PortRef, portKey } from "../codec/port.ts";
+import type { PortRef } from "../codec/port.ts";
 import { macBytes } from "../codec/wire.ts";
 import { PROBE_SOURCE_MAC } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
@@ -97,7 +97,7 @@ export class HostTracker {
 
   /** To be called when the port becomes an edge. Probes the hosts last known there that were not seen since it came up. */
   portSettled(ref: PortRef, since: number, now: number): void {
-    const key = portKey(ref);
+    const key = ref.key;
     let left = MAX_PROBED_AT_ONCE;
     for (const host of this.#byPort.of(key)) {
       const location = host.locationAt(ref);
@@ -110,7 +110,7 @@ export class HostTracker {
 
   /** Removes the hosts at a port. With `expectBack` they are stored, and probed when the port settles again. */
   removeHostsAt(ref: PortRef, expectBack: boolean): void {
-    for (const host of this.#byPort.of(portKey(ref))) this.#removeLocation(host, ref, expectBack);
+    for (const host of this.#byPort.of(ref.key)) this.#removeLocation(host, ref, expectBack);
   }
 
   /** Adds a host that was claimed before a restart. Returns false when the limit is reached. */
@@ -118,7 +118,7 @@ export class HostTracker {
     if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
     const [location] = host.locations;
     this.#add(host, location ? this.#environment.addressOf(location.ref) : "");
-    for (const { ref } of host.locations) this.#byPort.add(portKey(ref), host);
+    for (const { ref } of host.locations) this.#byPort.add(ref.key, host);
     for (const ip of host.addresses.keys()) this.#owners.add(ownerKey(host, ip), host);
     return true;
   }
@@ -133,7 +133,7 @@ export class HostTracker {
   }
 
   #admit(host: LearnedHost, ref: PortRef): boolean {
-    const hostsAtPort = this.#byPort.of(portKey(ref)).size;
+    const hostsAtPort = this.#byPort.of(ref.key).size;
     const address = this.#environment.addressOf(ref);
     const hasRoom =
       hostsAtPort < this.#settings.maxHostsPerPort && this.#quota.exceededBy(address) === undefined;
@@ -157,7 +157,7 @@ export class HostTracker {
       this.#environment.count("hosts_refused_total");
       return;
     }
-    const started = this.#duplicates.start(`${host.id} ${portKey(ref)}`, {
+    const started = this.#duplicates.start(`${host.id} ${ref.key}`, {
       startedBy: ref.device,
       startedAt: now,
       owners: () => host.locations,
@@ -176,7 +176,7 @@ export class HostTracker {
 
   #move(host: LearnedHost, ref: PortRef, now: number): void {
     if (host.locations.length > 0) this.#environment.count("host_moves_total");
-    for (const location of host.locations) this.#byPort.remove(portKey(location.ref), host);
+    for (const location of host.locations) this.#byPort.remove(location.ref.key, host);
     host.locations = [];
     this.#addLocation(host, ref, now);
     this.#publish(host);
@@ -185,12 +185,12 @@ export class HostTracker {
   #addLocation(host: LearnedHost, ref: PortRef, now: number): void {
     if (host.locationAt(ref) || !this.#hosts.has(host.id)) return;
     host.locations.unshift({ ref, ...firstActivity(now) });
-    this.#byPort.add(portKey(ref), host);
+    this.#byPort.add(ref.key, host);
   }
 
   #removeLocation(host: LearnedHost, ref: PortRef, expectBack: boolean): void {
-    const key = portKey(ref);
-    host.locations = host.locations.filter((location) => portKey(location.ref) !== key);
+    const key = ref.key;
+    host.locations = host.locations.filter((location) => location.ref.key !== key);
     this.#byPort.remove(key, host);
     if (host.locations.length > 0) {
       this.#publish(host);
@@ -202,7 +202,7 @@ export class HostTracker {
 
   #remove(host: LearnedHost): void {
     if (this.#hosts.delete(host.id)) this.#quota.remove(host.peerAddress);
-    for (const location of host.locations) this.#byPort.remove(portKey(location.ref), host);
+    for (const location of host.locations) this.#byPort.remove(location.ref.key, host);
     for (const ip of host.addresses.keys()) this.#owners.remove(ownerKey(host, ip), host);
     this.#claims.remove("hosts", host.id);
   }

@@ -3,7 +3,7 @@ import { Multimap } from "../../../lib/multimap.ts";
 import type { HostClaim } from "../../../model/claim.ts";
 import { hostId } from "../../../model/ids.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
-import { type PortRef, portKey, portText } from "../codec/port.ts";
+import { type PortRef, portText } from "../codec/port.ts";
 
 export interface Activity {
   lastSeenAt: number;
@@ -51,15 +51,15 @@ export class LearnedHost {
   }
 
   locationAt(ref: PortRef): LearnedLocation | undefined {
-    const key = portKey(ref);
-    return this.locations.find((location) => portKey(location.ref) === key);
+    const key = ref.key;
+    return this.locations.find((location) => location.ref.key === key);
   }
 
   /** `contested` are the addresses that another host uses too. */
   toClaim(contested: readonly string[]): HostClaim {
     const conflicts = contested.map((ip) => `${ip} is in use by another host too`);
     if (this.locations.length > 1) {
-      conflicts.unshift(`replies at ${this.locations.map(({ ref }) => portKey(ref)).join(" and ")}`);
+      conflicts.unshift(`replies at ${this.locations.map(({ ref }) => ref.key).join(" and ")}`);
     }
     const { vlan, innerVlan, tpid } = this.tags;
     return {

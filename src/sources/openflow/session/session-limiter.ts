@@ -25,8 +25,8 @@ export class SessionLimiter {
     return this.#size;
   }
 
-  *all(): Iterable<Session> {
-    for (const sessions of this.#byAddress.values()) yield* sessions;
+  tick(now: number): void {
+    for (const sessions of this.#byAddress.values()) for (const session of sessions) session.tick(now);
   }
 
   add(session: Session): void {
