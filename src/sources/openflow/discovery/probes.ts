@@ -28,8 +28,8 @@ interface SentProbe {
   readonly sequence: number;
   readonly from: PortRef;
   readonly sentAt: number;
-  /** The signature, which identifies the probe: another node of the cluster may have used the same sequence number. */
-  readonly hmac: Uint8Array;
+  /** The signed bytes and their HMAC. The sequence number is not enough: another node of the cluster may have used it. */
+  readonly value: Uint8Array;
   /** The keys of the ports that received the probe. */
   readonly receivedBy: Set<string>;
 }
@@ -52,9 +52,9 @@ export class Probes {
     const sequence = this.#nextSequence++;
     const message = this.#templates.createMessage(from, mac, direct, now, sequence);
     const signedAt = message.length - BYTES_AFTER_SIGNED - SIGNED_BYTES;
-    const hmac = this.#hmac(message.subarray(signedAt, signedAt + SIGNED_BYTES)).subarray(0, HMAC_BYTES);
-    message.set(hmac, signedAt + SIGNED_BYTES);
-    this.#track({ sequence, from, sentAt: now, hmac, receivedBy: new Set() });
+    const value = message.subarray(signedAt, signedAt + SIGNED_BYTES + HMAC_BYTES);
+    this.#hmac(value).copy(value, SIGNED_BYTES, 0, HMAC_BYTES);
+    this.#track({ sequence, from, sentAt: now, value: new Uint8Array(value), receivedBy: new Set() });
     return message;
   }
 
@@ -70,14 +70,14 @@ export class Probes {
     const value = privateTlv(payload, PROBE_OUI, PROBE_SUBTYPE);
     if (!value) return type === ETHER.lldp ? undefined : FORGED;
     if (value.length !== SIGNED_BYTES + HMAC_BYTES) return FORGED;
-    const hmac = this.#hmac(value.subarray(0, SIGNED_BYTES)).subarray(0, HMAC_BYTES);
-    if (!timingSafeEqual(value.subarray(SIGNED_BYTES), hmac)) return FORGED;
+    const found = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
+    const sent = found && timingSafeEqual(found.value, value) ? found : undefined;
+    // Only a probe that was not sent here needs its HMAC computed: another node may have sent it.
+    if (!sent && !this.#isSigned(value)) return FORGED;
     // The type is signed: a broadcast probe re-sent as LLDP must not become a direct link.
     const direct = value[SIGNED_OFFSETS.direct] === 1;
     if (direct !== (type === ETHER.lldp)) return FORGED;
-    // The sequence number may be that of another node's probe. Equal signatures prove that it is the probe sent here.
-    const sent = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
-    if (!sent || !timingSafeEqual(sent.hmac, hmac)) return { ok: false, fault: "unknown" };
+    if (!sent) return { ok: false, fault: "unknown" };
     if (now - sent.sentAt > this.#maxAgeMs) return { ok: false, fault: "late" };
     const receiver = at.key;
     if (sent.receivedBy.has(receiver)) return { ok: false, fault: "replayed" };
@@ -98,8 +98,13 @@ export class Probes {
     if (oldest) this.#bySequence.delete(oldest.sequence);
   }
 
-  #hmac(signed: Uint8Array): Uint8Array {
-    return new Bun.CryptoHasher("sha256", this.#key).update(signed).digest();
+  #isSigned(value: Uint8Array): boolean {
+    return timingSafeEqual(value.subarray(SIGNED_BYTES), this.#hmac(value).subarray(0, HMAC_BYTES));
+  }
+
+  /** The HMAC of the signed bytes, with which the value begins. */
+  #hmac(value: Uint8Array): Buffer {
+    return new Bun.CryptoHasher("sha256", this.#key).update(value.subarray(0, SIGNED_BYTES)).digest();
   }
 }
 
