@@ -78,13 +78,8 @@ function decode(bytes: Buffer, start: number): string {
   }
 }
 
-/** Large memory grows by a small part, because half of that is unused on average, and it is moved without a loop. */
+/** Small, because half of what is added is unused on average, and memory is moved without a loop. */
 const GROWTH = 1.25;
-const SMALL_BYTES = 1024;
-
-/** How many items of some bytes each to make room for when this many are needed. */
-const grownCount = (needed: number, bytesEach: number): number =>
-  Math.ceil(needed * (needed * bytesEach < SMALL_BYTES ? 2 : GROWTH));
 
 class Shard {
   count = 0;
@@ -189,14 +184,14 @@ class Shard {
   }
 
   #growFields(): void {
-    const length = grownCount(this.#positions, FIELDS * Int32Array.BYTES_PER_ELEMENT) * FIELDS;
+    const length = Math.ceil(this.#positions * GROWTH) * FIELDS;
     if (length > POSITION_MASK * FIELDS) throw new Error("a table has too many texts");
     this.fields = new Int32Array(this.fields.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
 
   /** Leaves the deleted texts out. */
   #growBytes(needed: number): void {
-    const size = grownCount(this.#bytesUsed - this.#garbage + needed, 1);
+    const size = Math.ceil((this.#bytesUsed - this.#garbage + needed) * GROWTH);
     if (this.#garbage === 0) {
       this.bytes = Buffer.from(this.bytes.buffer.transfer(size));
       return;
