@@ -220,6 +220,14 @@ describe("a head that repeats the previous one except for its target", () => {
       expect(parsed(GET_A, `GET ${target} HTTP/1.1\r\n${HEADERS}`)[1]).toBeInstanceOf(ParseError);
   });
 
+  test("may have bytes in its target that must be encoded", () => {
+    const get = (target: string) => `GET ${target} HTTP/1.1\r\n${HEADERS}`;
+    const { one, two } = pair(get('/a"b'), get('/c"b'));
+    expect([one.target, two.target]).toEqual(["/a%22b", "/c%22b"]);
+    expect(pair(get("/a\x80"), get("/b")).two.target).toBe("/b");
+    expect(pair(get("/a"), get("/b\x80")).two.target).toBe("/b%80");
+  });
+
   test.each([
     ["another method", `HEAD /b HTTP/1.1\r\n${HEADERS}`],
     ["another version", `GET /b HTTP/1.0\r\n${HEADERS}`],

@@ -3,7 +3,7 @@
  * piece of work: it parses one head, or skips a slice of a body.
  */
 import { BodySkipper } from "./body-skipper.ts";
-import { findTargetEnd, ParseError, parseHead, parseTarget, type Request } from "./request.ts";
+import { findTargetEnd, ParseError, parseHead, type Request, withTarget } from "./request.ts";
 
 export interface HeadLimits {
   readonly maxUrlBytes: number;
@@ -23,6 +23,8 @@ const EMPTY = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
 const CR = 13;
 const LF = 10;
+const SLASH = 0x2f;
+const SPACE = 0x20;
 
 export class RequestParser {
   readonly #limits: HeadLimits;
@@ -133,15 +135,17 @@ export class RequestParser {
     if (!head || !previous || this.#emptyLineBytes > 0) return undefined;
     const start = previous.method.length + 1;
     for (let i = 0; i < start; i++) if (bytes[i] !== head[i]) return undefined;
+    // Any other target is parsed with its whole head.
+    if (bytes[start] !== SLASH) return undefined;
     const targetEnd = findTargetEnd(bytes, start);
     const length = targetEnd + head.length - this.#previousTargetEnd;
     const isSimilar =
-      targetEnd > start &&
+      bytes[targetEnd] === SPACE &&
       length <= bytes.length &&
       length - HEAD_END.length <= this.#limits.maxHeadBytes &&
       bytes.compare(head, this.#previousTargetEnd, head.length, targetEnd, length) === 0;
     if (!isSimilar) return undefined;
-    const request = parseTarget(previous, bytes.toString("latin1", start, targetEnd));
+    const request = withTarget(previous, bytes.toString("latin1", start, targetEnd));
     return this.#begin(request, bytes, length, targetEnd);
   }
 
@@ -218,9 +222,9 @@ export class RequestParser {
   ): void {
     const isShort = length <= MAX_REPEAT_HEAD_BYTES;
     this.#previousRequest = isShort ? request : undefined;
-    this.#previousHead = isShort
-      ? Buffer.from(length === bytes.length ? bytes : bytes.subarray(0, length))
-      : undefined;
+    // Nearly all heads are received alone, in a buffer of their own, which needs no copy. The rest of a buffer has an offset.
+    const isAlone = length === bytes.length && bytes.byteOffset === 0;
+    this.#previousHead = isShort ? (isAlone ? bytes : Buffer.from(bytes.subarray(0, length))) : undefined;
     this.#previousTargetEnd = targetEnd;
   }
 }

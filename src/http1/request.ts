@@ -68,6 +68,11 @@ export class Request {
     return this.#targetHost ?? this.header("host");
   }
 
+  /** Whether it is a GET without a body that keeps its connection open, so that nothing but the target determines the framing. */
+  get isPlainGet(): boolean {
+    return this.method === "GET" && this.keepAlive && !this.isHttp10 && this.bodyLength === 0;
+  }
+
   /** Whether the client waits for a 100 response before it sends the body (RFC 9110, 10.1.1). */
   get expectsContinue(): boolean {
     return this.bodyLength !== 0 && !this.isHttp10 && this.header("expect")?.toLowerCase() === "100-continue";
@@ -92,6 +97,7 @@ function keepsAlive(connection: string | null, isHttp10: boolean): boolean {
 /** Used in place of a request that could not be parsed, to decide how its error response is framed. */
 export const UNPARSED_REQUEST = new Request("GET", "/", new Headers([]), 0, false);
 
+const GET = "GET";
 const MAX_HEADER_LINES = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
 const HEADER_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
@@ -114,11 +120,14 @@ export function parseHead(head: string): Request | ParseError {
   const lineEnd = head.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
   if (!line) return badRequest("The first line is not METHOD TARGET HTTP/1.1.");
-  const [, method = "", rawTarget = "", major, minor] = line;
+  const [, name = "", rawTarget = "", major, minor] = line;
+  // Nearly all methods are compared with this one, which is fast for the same string.
+  const method = name === GET ? GET : name;
   if (major !== "1") return new ParseError("http-version", "Only HTTP/1.1 and HTTP/1.0 are supported.");
   const isHttp10 = minor === "0";
   const target = originForm(method, rawTarget);
-  if (target === undefined) return badTarget();
+  if (target === undefined)
+    return badRequest("The target of the request is neither a path nor http://HOST/PATH.");
   const lines = parseHeaderLines(lineEnd < 0 ? "" : head.slice(lineEnd + 2));
   if (lines instanceof ParseError) return lines;
   const bodyLength = parseBodyLength(lines, isHttp10);
@@ -126,28 +135,30 @@ export function parseHead(head: string): Request | ParseError {
   return new Request(method, target, new Headers(lines), bodyLength, isHttp10, hostOf(rawTarget));
 }
 
-const badTarget = (): ParseError =>
-  badRequest("The target of the request is neither a path nor http://HOST/PATH.");
-
-/** The end of a target that begins at `start`: the first byte that no target contains. `REQUEST_LINE` has the same rule. */
+/** The end of the target that begins at `start`, if it has no byte that must be encoded; otherwise the first such byte. */
 export function findTargetEnd(bytes: Uint8Array, start: number): number {
   let end = start;
-  while (end < bytes.length && isTargetByte(bytes[end] ?? 0)) end++;
+  while (end < bytes.length && isPlainByte[bytes[end] ?? 0] === 1) end++;
   return end;
 }
 
-const isTargetByte = (byte: number): boolean => byte > SPACE && byte !== HASH && byte !== DELETE;
-const SPACE = 0x20;
-const HASH = 0x23;
-const DELETE = 0x7f;
+/** Whether a target may contain each byte, and as it is. `REQUEST_LINE` and `UNENCODED` have the same rules. */
+const isPlainByte = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const text = String.fromCharCode(byte);
+  return REQUEST_LINE.test(`GET ${text} HTTP/1.1`) && !UNENCODED.test(text) ? 1 : 0;
+});
 
-/** A request that has this target and otherwise repeats the head of `previous`, whose headers it shares. */
-export function parseTarget(previous: Request, rawTarget: string): Request | ParseError {
-  const { method, headers, bodyLength, isHttp10 } = previous;
-  const target = originForm(method, rawTarget);
-  if (target === undefined) return badTarget();
-  return new Request(method, target, headers, bodyLength, isHttp10, hostOf(rawTarget), previous);
-}
+/** A request that has another target and otherwise repeats the head of `previous`, whose headers it shares. */
+export const withTarget = (previous: Request, target: string): Request =>
+  new Request(
+    previous.method,
+    target,
+    previous.headers,
+    previous.bodyLength,
+    previous.isHttp10,
+    undefined,
+    previous,
+  );
 
 function parseHeaderLines(text: string): string[] | ParseError {
   const lines: string[] = [];
