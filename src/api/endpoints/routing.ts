@@ -38,22 +38,24 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map(
 
 /** Returns undefined for a path without an endpoint. Throws a `ProblemDetails` for a path that is not valid. */
 export function findRoute(path: string, prefixes: Prefixes): Route | undefined {
-  const prefixEnd = segmentEnd(path, 1);
-  if (!prefixes.has(path.slice(1, prefixEnd))) return undefined;
-  const versionEnd = segmentEnd(path, prefixEnd + 1);
-  if (!VERSIONS.includes(path.slice(prefixEnd + 1, versionEnd))) return undefined;
+  if (!prefixes.find(path)) return undefined;
+  const versionStart = path.indexOf("/", 1) + 1;
+  const versionEnd = path.indexOf("/", versionStart);
+  if (versionEnd < 0 || !VERSIONS.includes(path.slice(versionStart, versionEnd))) return undefined;
   const resourcePath = path.slice(versionEnd + 1);
-  return COLLECTIONS.get(resourcePath) ?? matchSegments(splitSegments(resourcePath));
-}
-
-function segmentEnd(path: string, start: number): number {
-  const slash = path.indexOf("/", start);
-  return slash < 0 ? path.length : slash;
+  // Most paths with more segments have an id, and a look-up of the whole path would read it once more.
+  const collection = resourcePath.includes("/") ? undefined : COLLECTIONS.get(resourcePath);
+  return collection ?? matchSegments(splitSegments(resourcePath));
 }
 
 /** The decoded segments. Trailing slashes are ignored. */
 function splitSegments(resourcePath: string): string[] {
-  const segments = resourcePath.split("/").map(decodeSegment);
+  const segments: string[] = [];
+  for (let start = 0, end = 0; end < resourcePath.length; start = end + 1) {
+    const slash = resourcePath.indexOf("/", start);
+    end = slash < 0 ? resourcePath.length : slash;
+    segments.push(decodeSegment(resourcePath.slice(start, end)));
+  }
   while (segments.length > 1 && segments.at(-1) === "") segments.pop();
   return segments;
 }
@@ -67,10 +69,11 @@ function matchSegments(segments: readonly string[]): Route | undefined {
 }
 
 function decodeSegment(segment: string): string {
-  if (!segment.includes("%")) return segment;
+  const percent = segment.indexOf("%");
+  if (percent < 0) return segment;
   // Most ids contain an encoded slash and nothing else that is encoded, and `decodeURIComponent` is slow.
-  const slashed = segment.replaceAll("%2F", "/");
-  if (!slashed.includes("%")) return slashed;
+  if (segment.startsWith("%2F", percent) && segment.indexOf("%", percent + 1) < 0)
+    return `${segment.slice(0, percent)}/${segment.slice(percent + 3)}`;
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -81,7 +84,7 @@ function decodeSegment(segment: string): string {
 /** The problem of a path that does not exist. */
 export function unknownPath(path: string, prefixes: Prefixes, method: string): ProblemDetails {
   const [, prefix = "", version, resource, ...rest] = path.split("/");
-  const dialect = prefixes.get(prefix);
+  const dialect = prefixes.find(path);
   if (!dialect)
     return new UnknownPathProblem(
       "not-found",

@@ -162,24 +162,41 @@ function spell(kind: Kind, json: string, fields: readonly string[]): string {
   return JSON.stringify(Object.fromEntries(kept.map((field) => [field, record[field]])));
 }
 
-export type Prefixes = ReadonlyMap<string, Dialect>;
+/** The first segments of paths of the interface, each with its dialect. */
+export class Prefixes {
+  /** An array with the slashes around each prefix, because a map would need a copy of the segment of every path. */
+  readonly #starts: readonly (readonly [start: string, dialect: Dialect])[];
+
+  constructor(dialects: ReadonlyMap<string, Dialect>) {
+    this.#starts = Array.from(dialects, ([prefix, dialect]) => [`/${prefix}/`, dialect]);
+  }
+
+  /** The dialect of a path; undefined for a path outside the interface. The rest of the path is not checked. */
+  find(path: string): Dialect | undefined {
+    for (const [start, dialect] of this.#starts)
+      if (path.startsWith(start) || (path.length === start.length - 1 && start.startsWith(path)))
+        return dialect;
+    return undefined;
+  }
+}
 
 /** Creates the prefixes. Every alias except `onos` serves exactly what `controller` serves. */
 export const createPrefixes = (
   aliases: readonly string[],
   onos: OnosOptions = { hostLocation: false },
 ): Prefixes =>
-  new Map(
-    ["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? createOnosDialect(onos) : PLAIN]),
+  new Prefixes(
+    new Map(
+      ["controller", ...aliases].map((prefix) => [
+        prefix,
+        prefix === "onos" ? createOnosDialect(onos) : PLAIN,
+      ]),
+    ),
   );
 
 /** The dialect of a path. Paths outside the interface have the plain one. */
-export const dialectOf = (path: string, prefixes: Prefixes): Dialect => prefixes.get(prefixOf(path)) ?? PLAIN;
+export const dialectOf = (path: string, prefixes: Prefixes): Dialect => prefixes.find(path) ?? PLAIN;
 
 /** Whether a path begins with one of the prefixes. The rest of the path is not checked. */
-export const isInterfacePath = (path: string, prefixes: Prefixes): boolean => prefixes.has(prefixOf(path));
-
-function prefixOf(path: string): string {
-  const slash = path.indexOf("/", 1);
-  return path.slice(1, slash < 0 ? path.length : slash);
-}
+export const isInterfacePath = (path: string, prefixes: Prefixes): boolean =>
+  prefixes.find(path) !== undefined;
