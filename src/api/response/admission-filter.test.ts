@@ -18,3 +18,11 @@ test("of 5,000 texts that are read in turn nearly all are known", () => {
   expect(countNew()).toBeGreaterThan(4990);
   expect(countNew()).toBeLessThan(800);
 });
+
+test("of texts that are more than the cache can hold, read in turn, few are known", () => {
+  const admissionFilter = new AdmissionFilter();
+  const texts = Array.from({ length: 60_000 }, (_, i) => `/hosts/${i}`);
+  const countNew = () => texts.filter((text) => admissionFilter.isNew(text, 7)).length;
+  countNew();
+  expect(countNew()).toBeGreaterThan(55_000);
+});
