@@ -224,15 +224,16 @@ export class MemoryAccount {
   release(): void {
     const holders = this.#holders;
     this.#isReleased = true;
+    if (!holders) return;
     this.#holders = undefined;
-    for (const holder of holders ?? []) {
+    for (const holder of holders) {
       holder.ownBytes -= this.#ownBytes;
       for (const shared of this.#shared ?? []) holder.drop(shared);
     }
     this.#bytes = 0;
     this.#reservedBytes = 0;
     this.#shared = undefined;
-    if (holders) this.#budget.close(this, holders);
+    this.#budget.close(this, holders);
   }
 
   /** Whether the response has to wait for others of its user. Shared memory is left out: it does not grow by continuing. */

@@ -233,7 +233,8 @@ export class SortedIndex {
   #collect(value: number, into: string[], max: number): boolean {
     if (value === 0) return true;
     if (into.length + this.#countOf(value) > max) return false;
-    for (const id of this.#idsOf(value)) into.push(id);
+    if (value > 0) into.push(this.#ids.text(value - 1));
+    else for (const id of this.#idsOf(value)) into.push(id);
     return true;
   }
 

@@ -28,8 +28,10 @@ export interface ChangeFilters extends BoundFilters {
 type NamingState = Pick<NetworkState, "isCalled" | "shownId" | "findAmbiguousName">;
 type DeviceQuery = Pick<ParsedQuery, "filters" | "acceptsNames">;
 
-export const namesDevices = ({ filters }: Pick<ParsedQuery, "filters">): boolean =>
-  filters.some(({ devices }) => devices !== undefined);
+export function namesDevices({ filters }: Pick<ParsedQuery, "filters">): boolean {
+  for (const { devices } of filters) if (devices) return true;
+  return false;
+}
 
 /** Resolves the devices that a query names in one state, and records the results. */
 export class DeviceResolver {
@@ -61,8 +63,8 @@ export class DeviceResolver {
 export function bindFilters(query: DeviceQuery, state: NamingState): BoundFilters {
   const { filters } = query;
   const isCalled = ({ devices }: Filter) => devices?.names().some((name) => state.isCalled(name)) === true;
-  // Most filters name devices by their ids and are used unchanged.
-  if (!filters.some(isCalled)) return { filters, resolved: "", ambiguous: undefined };
+  // Most filters name no devices, or name them by their ids, and are used unchanged.
+  if (!namesDevices(query) || !filters.some(isCalled)) return { filters, resolved: "", ambiguous: undefined };
   const resolver = new DeviceResolver(state, query);
   const resolve = (id: string): string => resolver.shownId("devices", id);
   const bound = filters.map((filter) => filter.devices?.resolve(resolve) ?? filter);

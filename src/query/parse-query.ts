@@ -51,6 +51,9 @@ function canonicalParameters(
   parameters: readonly QueryParameter[],
   set: ParameterSet,
 ): readonly QueryParameter[] | QueryFault {
+  const [first] = parameters;
+  // Most queries have one parameter that is neither a boolean nor an enumerated value.
+  if (first && parameters.length === 1 && !set.byName.get(first.name)?.spellings) return parameters;
   const canonical: QueryParameter[] = [];
   for (const given of parameters) {
     const known = set.byName.get(given.name);

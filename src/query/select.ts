@@ -14,7 +14,7 @@ import type { Kind } from "../model/ids.ts";
 import { EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import type { NetworkState } from "../view/view.ts";
-import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
+import { type Filter, type IdHint, type IndexRanges, type KeyRange, matchesAll } from "./filter.ts";
 
 /** Number of candidates above which a scan is as fast; its result needs no sorting. */
 const MAX_CANDIDATES = 20_000;
@@ -46,8 +46,7 @@ export function select(
 ): Paced<EncodedValue> {
   const selection = { state, kind, filters, after };
   if (filters.length === 0) return scan(selection);
-  const byId = filters.find((filter) => filter.ids);
-  if (byId?.ids) return selectByIdHint(selection, byId, byId.ids);
+  for (const filter of filters) if (filter.ids) return selectByIdHint(selection, filter, filter.ids);
   const unsorted = unsortedIndexes(selection);
   if (unsorted) return selectAfterSorting(unsorted, selection);
   const candidates = findCandidates(selection);
@@ -61,7 +60,8 @@ export function select(
 function unsortedIndexes({ state, kind, filters }: Selection): readonly SortedIndex[] | undefined {
   let found: SortedIndex[] | undefined;
   for (const { indexRanges } of filters) {
-    for (const { index: name, ranges } of indexRanges ?? []) {
+    if (!indexRanges) continue;
+    for (const { index: name, ranges } of indexRanges) {
       if (!ranges.some(isRange)) continue;
       const index = state.findIndex(kind, name);
       if (!index?.isUnsorted) continue;
@@ -72,7 +72,7 @@ function unsortedIndexes({ state, kind, filters }: Selection): readonly SortedIn
   return found;
 }
 
-const isRange = ([from, to]: readonly [from: string, to: string]): boolean => from !== to;
+const isRange = (range: KeyRange): boolean => range[0] !== range[1];
 
 function* selectAfterSorting(unsorted: readonly SortedIndex[], selection: Selection): Selected {
   const { state, kind, filters, after } = selection;
@@ -176,7 +176,7 @@ function readIndexes(
     const index = state.findIndex(kind, name);
     if (!index) continue;
     ids ??= [];
-    for (const [from, to] of ranges) if (!index.collect(from, to, ids, maxIds)) return undefined;
+    for (const range of ranges) if (!index.collect(range[0], range[1], ids, maxIds)) return undefined;
   }
   return ids;
 }

@@ -72,6 +72,18 @@ class JoinedTexts {
     return length - other.length;
   }
 
+  /** Compares from the end, because neighbours begin alike. A text outside ASCII has more bytes than characters. */
+  equals(i: number, other: string): boolean {
+    const start = this.start(i);
+    const length = (this.ends[i] ?? 0) - start;
+    if (length !== other.length) return length > other.length && this.text(i) === other;
+    for (let at = length - 1; at >= 0; at--) {
+      const byte = this.bytes[start + at] ?? 0;
+      if (byte !== other.charCodeAt(at) || byte >= FIRST_NOT_ASCII) return false;
+    }
+    return true;
+  }
+
   /** A part with memory of its own, because a small slice would keep the large buffer alive. */
   slice(from: number, until: number, separator: number): JoinedTexts {
     const start = this.start(from);
@@ -233,9 +245,9 @@ export class EncodedPage implements PageRecord {
     this.#hashes ??= hashesOf(this.#ids);
     const hashes = this.#hashes;
     const wanted = hashOf(id);
-    for (let i = 0; i < hashes.length; i++)
-      if (hashes[i] === wanted && this.#ids.compare(i, id) === 0) return i;
-    return -1;
+    let i = hashes.indexOf(wanted);
+    while (i >= 0 && !this.#ids.equals(i, id)) i = hashes.indexOf(wanted, i + 1);
+    return i;
   }
 
   toMap(): Map<string, string> {
