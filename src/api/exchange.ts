@@ -125,10 +125,6 @@ export class UserOwner {
   }
 }
 
-/** Whether the request may get a serialized response, whose bytes are the same for every client. */
-export const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
-  method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
-
 /** Whether the view has reached the revision in the header `MIN_REVISION_HEADER`. False if the header is not valid. */
 export const isReached = (minRevision: string, revision: number): boolean =>
   /^\d+$/.test(minRevision) && Number(minRevision) <= revision;

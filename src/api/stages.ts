@@ -50,7 +50,7 @@ import { ReadHandler } from "./endpoints/read-handler.ts";
 import { findRoute } from "./endpoints/routing.ts";
 import type { ServiceEndpointOptions } from "./endpoints/service-endpoint.ts";
 import { ServiceHandler } from "./endpoints/service-handler.ts";
-import { Exchange, isPlainGet, NOT_SENT, pathOf, UserOwner } from "./exchange.ts";
+import { Exchange, NOT_SENT, pathOf, UserOwner } from "./exchange.ts";
 import { parseForwardPath } from "./forwarding/forward-path.ts";
 import { createForwarding, type Forwarder, type Forwarding } from "./forwarding/forwarding.ts";
 import type { Relay } from "./forwarding/relay.ts";
@@ -169,10 +169,14 @@ export class RequestHandler implements Handler {
     this.#connections = connections;
     this.#streams = new SseHub(context.history, context.scheduler, limits, options.clock, HEARTBEAT_MS);
     this.#memory = new MemoryBudget(limits);
+    this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#reads = new ReadHandler({
       context,
       streams: this.#streams,
-      renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
+      renderer: new BodyRenderer(
+        { logId, signingKey, serviceVersion: version, isClustered },
+        this.commonHeaders,
+      ),
       memory: this.#memory,
       limits,
       isClustered,
@@ -182,7 +186,6 @@ export class RequestHandler implements Handler {
     this.#forwarding = createForwarding(options, this.#memory);
     const forwards = this.#forwarding?.counters;
     this.#service = new ServiceHandler(options, this.#prefixes, () => this.metrics(), forwards);
-    this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
@@ -301,10 +304,10 @@ export class RequestHandler implements Handler {
     return error instanceof Cancelled ? NOT_SENT : this.#problems.respondTo(exchange, error);
   }
 
-  /** Adds the log header to a response to valid credentials unless it has it, as most reads do. Then records the exchange. */
+  /** Adds the log header to a response to valid credentials unless it has it, as representations do. Then records the exchange. */
   #complete(exchange: Exchange, response: Response): Response {
     const namesLog = exchange.credential !== undefined && exchange.path !== READINESS;
-    const isComplete = !namesLog || LOG_HEADER in response.headers;
+    const isComplete = !namesLog || "info" in response || LOG_HEADER in response.headers;
     return this.#recorder.record(exchange, isComplete ? response : addHeaders(response, this.#logHeader));
   }
 
@@ -360,7 +363,7 @@ export class RequestHandler implements Handler {
   }
 
   #findCached(request: Request): SerializedResponse | undefined {
-    if (!this.#isCacheUsable || !isPlainGet(request)) return undefined;
+    if (!this.#isCacheUsable || !request.isPlainGet) return undefined;
     const { authenticator, context } = this.#options;
     const cachedResponse = this.#responseCache.get(request, context.view.revision);
     if (!cachedResponse) return undefined;

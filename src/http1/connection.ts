@@ -170,6 +170,10 @@ class ReadControl {
 /** Number of pipelined bytes beyond which a client is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
 const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
+/** The response that is being written. One for all connections, because the socket copies what it accepts. */
+const output = Buffer.allocUnsafeSlow(64 * 1024);
+/** Size up to which a body is written there, which leaves more than enough for the head. */
+const MAX_BODY_AT_ONCE_BYTES = output.length / 2;
 const NOTHING = (): void => {};
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -454,6 +458,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #respond(request: Request, response: Response): void {
+    if (response.writeHead && this.#state !== "closed" && this.#respondAtOnce(request, response)) return;
     const { bytes, length, source, chunked, untilClose, headerLine } = frameResponse(request, response);
     if (this.#state === "closed") {
       source?.close();
@@ -475,6 +480,24 @@ export class Connection implements ConnectionInfo, TurnTaker {
     } else this.#send(joinHeadAndBody(head, bytes, length), source, chunked);
     if (!source && this.#writer.busy)
       this.#countUnsent(request, isCopied(length) ? undefined : response.shared);
+  }
+
+  /** Sends a small response whose head is not built from headers. Returns false if it is not one. */
+  #respondAtOnce(request: Request, response: Response): boolean {
+    const { body } = response;
+    const isComplete = body === null || typeof body === "string" || body instanceof Uint8Array;
+    if (!isComplete || !request.isPlainGet || this.#closeAfterCurrent || this.#context.stopping) return false;
+    const length = body === null ? 0 : byteLength(body);
+    if (length > MAX_BODY_AT_ONCE_BYTES) return false;
+    const start = response.writeHead?.(output, length, this.#context.now()) ?? 0;
+    if (typeof body === "string") output.write(body, start);
+    else if (body) output.set(body, start);
+    if (this.#writer.sendCopy(output, start + length)) this.#onResponseSent();
+    else {
+      this.#markInFlight();
+      this.#countUnsent(request, undefined);
+    }
+    return true;
   }
 
   #countUnsent(request: Request, shared: SharedMemory | undefined): void {

@@ -18,11 +18,11 @@ class ScriptedSink {
   }
   #last = false;
 
-  write(bytes: Uint8Array): number {
+  write(bytes: Uint8Array, start = 0, length = bytes.length): number {
     const room = this.#script.shift();
-    const accepted = room === undefined ? bytes.length : Math.min(room, bytes.length);
-    this.received.push(bytes.slice(0, Math.max(0, accepted)));
-    this.#last = accepted < bytes.length;
+    const accepted = room === undefined ? length : Math.min(room, length);
+    this.received.push(bytes.slice(start, start + Math.max(0, accepted)));
+    this.#last = accepted < length;
     return accepted;
   }
 

@@ -5,8 +5,11 @@
 import type { BodySource } from "./body-source.ts";
 
 export interface ByteSink {
-  /** Returns how many bytes were accepted, or a negative number when the socket is closed. */
-  write(bytes: Uint8Array): number;
+  /**
+   * Writes the bytes, or only `length` of them from `start` on. Returns how many were accepted, or a negative number when the
+   * socket is closed. The bytes may be changed after the call.
+   */
+  write(bytes: Uint8Array, start?: number, length?: number): number;
 }
 
 export interface ResponseWriterCallbacks {
@@ -72,6 +75,20 @@ export class ResponseWriter {
     for (const part of parts) this.#queue.push(part);
     body?.open(() => this.flush());
     return this.#writeUntilBlocked();
+  }
+
+  /**
+   * The same for a response of `length` bytes in a buffer that the caller uses again. Bytes that the socket does not accept are
+   * copied.
+   */
+  sendCopy(buffer: Buffer, length: number): boolean {
+    const accepted = Math.max(0, this.#sink.write(buffer, 0, length));
+    this.#acceptedBytes += accepted;
+    this.#blocked = accepted < length;
+    if (!this.#blocked) return true;
+    this.#busy = true;
+    this.#queue.push(Buffer.from(buffer.subarray(accepted, length)));
+    return false;
   }
 
   /** Continues after the socket has drained, or when the body source has bytes again. */

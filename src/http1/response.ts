@@ -9,23 +9,9 @@ export interface Response {
   readonly body: string | Uint8Array | BodySource | null;
   /** The memory of a complete body if other responses share it. */
   readonly shared?: SharedMemory | undefined;
-}
-
-/**
- * Headers whose lines exist already, each with its line end, so that they are not built from names and values. Lines that are
- * joined piece by piece take longer to write than all other parts of a small response. A copy of these headers (`{...headers}`)
- * has no lines and is serialized as any other, so that the two cannot differ.
- */
-export class SerializedHeaders {
-  [name: string]: string;
-  readonly #lines: string;
-
-  /** The subclass sets the same headers as properties. None of them may be one of the common headers of the server. */
-  constructor(lines: string) {
-    this.#lines = lines;
-  }
-
-  static linesOf(headers: Readonly<Record<string, string>>): string | undefined {
-    return #lines in headers ? headers.#lines : undefined;
-  }
+  /**
+   * Writes the head of a response that keeps its connection open and whose body has `length` bytes, with `headers` and without
+   * building them. Returns its length.
+   */
+  writeHead?(into: Buffer, length: number, nowMs: number): number;
 }

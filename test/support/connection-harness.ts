@@ -38,11 +38,11 @@ export class FakeSocket implements Socket {
   onClose = () => {};
   #open = true;
 
-  write(bytes: Uint8Array): number {
+  write(bytes: Uint8Array, start = 0, length = bytes.length): number {
     if (!this.#open) return -1;
-    const accepted = Math.min(this.writable, bytes.length);
+    const accepted = Math.min(this.writable, length);
     this.writable -= accepted;
-    this.output += Buffer.from(bytes.subarray(0, accepted)).toString("latin1");
+    this.output += Buffer.from(bytes.subarray(start, start + accepted)).toString("latin1");
     return accepted;
   }
   end = () => this.#close("end");

@@ -7,7 +7,8 @@
  * A cached body is identified by its key (what was requested) and its entity tag, so that new data with the same bytes is
  * not compressed again.
  */
-import { SerializedHeaders } from "../../http1/response.ts";
+import { type CommonHeaders, NO_SNIFF } from "../../http1/common-headers.ts";
+import { HeadTemplate } from "../../http1/serialized-response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { SharedMemory } from "../../lib/memory-budget.ts";
 import { type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
@@ -23,7 +24,7 @@ import {
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
 import { LOG_HEADER } from "./common-headers.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
-import { EntityTags, matchesEtag, type TagScope } from "./entity-tags.ts";
+import { EntityTags, matchesEtag, type TagScope, type VersionEtag } from "./entity-tags.ts";
 import { gzipChunks } from "./gzip-fragments.ts";
 import type { Content, ReadResponse, Representation, RepresentationInfo } from "./representation.ts";
 
@@ -42,26 +43,77 @@ type Headers = Readonly<Record<string, string>>;
 const CACHE_CONTROL = "private, no-cache";
 const VARY = "Accept, Accept-Encoding";
 
+const BEFORE_TAG = "ETag: ";
 const BEFORE_REVISION = `\r\nCache-Control: ${CACHE_CONTROL}\r\nVary: ${VARY}\r\nGazetteer-Revision: `;
 
-/** The headers of a 304, and with a media type those of a 200. `lastLines` are the lines after the revision. */
-class ReadHeaders extends SerializedHeaders {
+/** A response with no other headers than most have. It is sent without building them. */
+class PlainResponse implements ReadResponse {
+  readonly status: 200 | 304;
+  readonly info: RepresentationInfo;
+  readonly body: ReadResponse["body"];
+  readonly shared: SharedBody | undefined;
+  readonly #heads: PlainHeads;
+  readonly #etag: string | VersionEtag;
+
   constructor(
-    etag: string,
-    revision: string,
-    logId: string,
-    lastLines: string,
-    contentType?: string,
-    encoding?: ContentEncoding,
+    heads: PlainHeads,
+    status: 200 | 304,
+    info: RepresentationInfo,
+    etag: string | VersionEtag,
+    body: ReadResponse["body"],
+    shared?: SharedBody,
   ) {
-    super(`ETag: ${etag}${BEFORE_REVISION}${revision}${lastLines}`);
-    this.ETag = etag;
-    this["Cache-Control"] = CACHE_CONTROL;
-    this.Vary = VARY;
-    this["Gazetteer-Revision"] = revision;
-    this[LOG_HEADER] = logId;
-    if (contentType !== undefined) this["Content-Type"] = contentType;
-    if (encoding !== undefined && encoding !== "identity") this["Content-Encoding"] = encoding;
+    this.#heads = heads;
+    this.#etag = etag;
+    this.status = status;
+    this.info = info;
+    this.body = body;
+    this.shared = shared;
+  }
+
+  get headers(): Headers {
+    const { contentType, revision } = this.info;
+    return this.#heads.headers(String(this.#etag), revision, this.status === 200 ? contentType : undefined);
+  }
+
+  writeHead(into: Buffer, length: number, nowMs: number): number {
+    const { contentType, revision } = this.info;
+    const template = this.#heads.template(this.status === 200 ? contentType : undefined);
+    return template.write(into, this.#etag, revision, length, nowMs);
+  }
+}
+
+/** The heads of plain responses: a 304, and with a media type a 200. */
+class PlainHeads {
+  readonly #logId: string;
+  readonly #common: CommonHeaders;
+  readonly #templates = new Map<string | undefined, HeadTemplate>();
+
+  constructor(logId: string, common: CommonHeaders) {
+    this.#logId = logId;
+    this.#common = common;
+  }
+
+  headers(etag: string, revision: number, contentType: string | undefined): Record<string, string> {
+    return {
+      ETag: etag,
+      "Cache-Control": CACHE_CONTROL,
+      Vary: VARY,
+      "Gazetteer-Revision": String(revision),
+      [LOG_HEADER]: this.#logId,
+      ...(contentType !== undefined && { "Content-Type": contentType }),
+    };
+  }
+
+  /** The template with the same headers. There is one for each format. */
+  template(contentType: string | undefined): HeadTemplate {
+    const known = this.#templates.get(contentType);
+    if (known) return known;
+    const type = contentType === undefined ? "" : `Content-Type: ${contentType}\r\n`;
+    const lines = [BEFORE_TAG, BEFORE_REVISION, `\r\n${LOG_HEADER}: ${this.#logId}\r\n${type}`] as const;
+    const template = new HeadTemplate(contentType === undefined ? 304 : 200, lines, this.#common);
+    this.#templates.set(contentType, template);
+    return template;
   }
 }
 
@@ -87,14 +139,10 @@ class SharedBody implements SharedMemory {
 type Conditions = Pick<ReadRequest, "acceptEncoding" | "ifNoneMatch">;
 
 export class BodyRenderer {
-  readonly #logId: string;
+  readonly #heads: PlainHeads;
   /** The prefix of the tags of encoded bodies, which are weak in a cluster because nodes may compress bytes differently. */
   readonly #encodedPrefix: "" | "W/";
   readonly #tags: EntityTags;
-  /** The lines after the revision, of a 304. */
-  readonly #logLine: string;
-  /** The lines after the revision, of a 200 without a content encoding, by media type: one for each format. */
-  readonly #lastLines = new Map<string, string>();
   readonly #cache = createBoundedCache<string, SharedBody>({
     maxSize: MAX_CACHE_BYTES,
     sizeOf: ({ bytes }) => bytes.length + ENTRY_OVERHEAD_BYTES,
@@ -103,9 +151,9 @@ export class BodyRenderer {
     },
   });
 
-  constructor(scope: TagScope) {
-    this.#logId = scope.logId;
-    this.#logLine = `\r\n${LOG_HEADER}: ${scope.logId}\r\n`;
+  /** `common` are the headers that every response of the server has. */
+  constructor(scope: TagScope, common = NO_SNIFF) {
+    this.#heads = new PlainHeads(scope.logId, common);
     this.#encodedPrefix = scope.isClustered ? "W/" : "";
     this.#tags = new EntityTags(scope);
   }
@@ -121,7 +169,7 @@ export class BodyRenderer {
     const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
     if (text === undefined || encoding !== "identity")
       return this.#respondInSteps(representation, encoding, ifNoneMatch, scope);
-    const etag = `"${this.#tags.ofText(info, text)}"`;
+    const etag = this.#tags.etagOf(info, text);
     return matches(ifNoneMatch, etag) ? this.#notModified(info, etag) : this.#ok(info, etag, encoding, text);
   }
 
@@ -200,33 +248,24 @@ export class BodyRenderer {
     return this.#ok(info, etag, encoding, body, lengthHeader ? { ...added, ...lengthHeader } : added);
   }
 
-  #notModified(info: RepresentationInfo, etag: string): ReadResponse {
-    const headers = new ReadHeaders(etag, String(info.revision), this.#logId, this.#logLine);
-    return { status: 304, headers, body: null, info };
+  #notModified(info: RepresentationInfo, etag: string | VersionEtag): ReadResponse {
+    return new PlainResponse(this.#heads, 304, info, etag, null);
   }
 
   /** A 200. `added` are the headers of the content. */
   #ok(
     info: RepresentationInfo,
-    etag: string,
+    etag: string | VersionEtag,
     encoding: ContentEncoding,
     body: ReadResponse["body"],
     added?: Headers,
     shared?: SharedBody,
   ): ReadResponse {
-    const { revision, contentType } = info;
-    const lines = this.#linesOf(contentType);
-    const lastLines = encoding === "identity" ? lines : `${lines}Content-Encoding: ${encoding}\r\n`;
-    const own = new ReadHeaders(etag, String(revision), this.#logId, lastLines, contentType, encoding);
-    return { status: 200, headers: added ? { ...own, ...added } : own, body, shared, info };
-  }
-
-  #linesOf(contentType: string): string {
-    const known = this.#lastLines.get(contentType);
-    if (known !== undefined) return known;
-    const lines = `${this.#logLine}Content-Type: ${contentType}\r\n`;
-    this.#lastLines.set(contentType, lines);
-    return lines;
+    if (encoding === "identity" && !added)
+      return new PlainResponse(this.#heads, 200, info, etag, body, shared);
+    const own = this.#heads.headers(String(etag), info.revision, info.contentType);
+    if (encoding !== "identity") own["Content-Encoding"] = encoding;
+    return { status: 200, headers: { ...own, ...added }, body, shared, info };
   }
 
   #shared(
@@ -240,5 +279,5 @@ export class BodyRenderer {
   }
 }
 
-const matches = (ifNoneMatch: string | null, etag: string): boolean =>
-  ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag);
+const matches = (ifNoneMatch: string | null, etag: string | VersionEtag): boolean =>
+  ifNoneMatch !== null && matchesEtag(ifNoneMatch, String(etag));

@@ -8,6 +8,7 @@
  * no steps is not remembered, because it takes less time to compute than to store. All parts of a tag survive a restart.
  */
 import { createHash } from "node:crypto";
+import { type WritableText, writeAscii, writeNumber } from "../../http1/serialized-response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { type Steps, stepsOf } from "../../lib/steps.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
@@ -64,18 +65,25 @@ export class EntityTags {
     this.#keySeed = digest.readUInt32LE(8);
   }
 
+  /** The header value for a representation whose body is this text, without a content encoding. */
+  etagOf(info: RepresentationInfo, text: string | Uint8Array): string | VersionEtag {
+    const { key, tagKey = key, tagVersion } = info;
+    if (tagVersion === undefined) return `"${this.ofText(info, text)}"`;
+    return new VersionEtag(this.#prefix, this.#keyHash(tagKey), tagVersion);
+  }
+
   /** The tag of a representation whose body is this text. */
-  ofText({ key, version, tagVersion }: RepresentationInfo, text: string | Uint8Array): string {
-    if (tagVersion !== undefined) return this.#versionTag(key, tagVersion);
+  ofText({ key, version, tagKey = key, tagVersion }: RepresentationInfo, text: string | Uint8Array): string {
+    if (tagVersion !== undefined) return this.#versionTag(tagKey, tagVersion);
     return text.length > MAX_HASHED_BYTES ? this.#versionTag(key, version) : this.#contentTag(key, text);
   }
 
   /** The tag of a representation, and its content if it was rendered to compute the tag, which can be read once. */
   *tag(representation: Representation): Steps<{ readonly tag: string; readonly content?: Content }> {
     const { info, text } = representation;
-    const { key, version, tagVersion } = info;
+    const { key, version, tagKey = key, tagVersion } = info;
     if (text !== undefined) return { tag: this.ofText(info, text) };
-    if (tagVersion !== undefined) return { tag: this.#versionTag(key, tagVersion) };
+    if (tagVersion !== undefined) return { tag: this.#versionTag(tagKey, tagVersion) };
     const remembered = this.#remembered.get(key);
     if (remembered?.version === version) return { tag: remembered.tag };
     const { bytes, content } = yield* readHashed(yield* stepsOf(representation.render()));
@@ -90,19 +98,59 @@ export class EntityTags {
     let hash = Bun.hash.xxHash3(bytes, this.#seed);
     if (headers) hash = Bun.hash.xxHash3(JSON.stringify(headers), hash);
     // The hash is written in hexadecimal, because converting a bigint to base 36 takes longer than hashing.
-    return `${this.#prefix}.${this.#keyHash(key)}.${hash.toString(16)}`;
+    return `${this.#prefix}.${this.#keyHash(key).toString(36)}.${hash.toString(16)}`;
   }
 
   #versionTag(key: string, version: number): string {
-    return `${this.#prefix}.${this.#keyHash(key)}.${version.toString(36)}r`;
+    return versionTag(this.#prefix, this.#keyHash(key), version);
   }
 
   /**
    * A short hash is enough, because it only has to distinguish the representations of one URL. It has 31 bits, because a larger
-   * number is not a small integer of the runtime and takes three times as long to write.
+   * number is not a small integer of the runtime and takes three times as long to write. The hash of the runtime would first
+   * copy the text, whose parts are not adjacent in memory.
    */
-  #keyHash(key: string): string {
-    return (Bun.hash.xxHash32(key, this.#keySeed) >>> 1).toString(36);
+  #keyHash(key: string): number {
+    let hash = this.#keySeed;
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d);
+    return (hash ^ (hash >>> 15)) >>> 1;
+  }
+}
+
+const versionTag = (prefix: string, keyHash: number, version: number): string =>
+  `${prefix}.${keyHash.toString(36)}.${version.toString(36)}r`;
+
+const QUOTE = 0x22;
+const DOT = 0x2e;
+const LETTER_R = 0x72;
+
+/** The header value with the tag of a version. Most are only written, which takes a fraction of the time of making a text. */
+export class VersionEtag implements WritableText {
+  readonly #prefix: string;
+  readonly #keyHash: number;
+  readonly #version: number;
+
+  constructor(prefix: string, keyHash: number, version: number) {
+    this.#prefix = prefix;
+    this.#keyHash = keyHash;
+    this.#version = version;
+  }
+
+  write(into: Buffer, start: number): number {
+    into[start] = QUOTE;
+    let at = writeAscii(into, start + 1, this.#prefix);
+    into[at] = DOT;
+    at = writeNumber(into, at + 1, this.#keyHash, 36);
+    into[at] = DOT;
+    at = writeNumber(into, at + 1, this.#version, 36);
+    into[at] = LETTER_R;
+    into[at + 1] = QUOTE;
+    return at + 2;
+  }
+
+  toString(): string {
+    return `"${versionTag(this.#prefix, this.#keyHash, this.#version)}"`;
   }
 }
 

@@ -33,6 +33,11 @@ export interface RepresentationInfo {
    * not a hash of the bytes. The revision of an entity is such a number, because the entity contains it.
    */
   readonly tagVersion?: number | undefined;
+  /**
+   * With `tagVersion`: the part of the key that distinguishes the bytes among all that one URL has ever had, because the whole key
+   * takes longer to read. It is the id of an entity.
+   */
+  readonly tagKey?: string | undefined;
   readonly revision: number;
   /** Whether it is a page of a walk. Its revision is that of the walk, also when it is sent again at a later revision. */
   readonly isPage?: boolean;
