@@ -34,7 +34,7 @@ export interface NamedRevisions {
   readonly diff: { readonly from: number; readonly to: number } | undefined;
 }
 
-const NONE_NAMED: NamedRevisions = { at: undefined, since: undefined, diff: undefined };
+export const NONE_NAMED: NamedRevisions = { at: undefined, since: undefined, diff: undefined };
 
 /**
  * Resolves the revisions. A fault with a `futureRevision` may be temporary: another node, or the writer, may have that

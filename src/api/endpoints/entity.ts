@@ -104,6 +104,7 @@ function createEntity(
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
       version,
       currentVersion,
+      tagKey: found.id,
       tagVersion: dialect.showsRevision ? version : undefined,
       revision: state.revision,
       contentType: JSON_TYPE,

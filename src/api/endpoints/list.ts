@@ -5,10 +5,9 @@
  */
 import { type Format, formatsOf } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
-import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
-import { type Cursor, cursorScope } from "../../query/cursor.ts";
+import { type ChangedAt, type Cursor, cursorScope } from "../../query/cursor.ts";
 import { POINT_FIELDS } from "../../query/fields.ts";
 import { createFilteredState, type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectPage } from "../../query/list-page.ts";
@@ -16,18 +15,13 @@ import { selectEntities } from "../../query/missing.ts";
 import { type ParameterName, parameterSet } from "../../query/parameters.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import { projectFields } from "../../query/select.ts";
-import { type EncodedValue, totalBytes } from "../../view/collection.ts";
+import { EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored, type View } from "../../view/view.ts";
 import { type Dialect, entityJson, PLAIN } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { throwIfFault } from "../response/problem.ts";
-import {
-  type Content,
-  type Representation,
-  type RepresentationInfo,
-  TextRepresentation,
-} from "../response/representation.ts";
+import { type Content, type Representation, TextRepresentation } from "../response/representation.ts";
 import { CHANGE_PARAMETERS, changesVariant, differencesVariant, streamOf } from "./changes.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
@@ -99,9 +93,8 @@ export function listRepresentation(
   const isCurrent = query.cursor === undefined && query.at === undefined;
   if (!isCurrent || query.around || namesDevices(query))
     return findList(context, kind, query, format, target);
-  const state = context.view.capture();
-  context.memory.hold(state);
-  return createList(context, kind, query, format, target, undefined, createFilteredState(state, query));
+  const filtered = createFilteredState(context.view.capture(), query);
+  return createList(context, kind, query, format, target, undefined, filtered);
 }
 
 /** A list of a historical state, of the revision in a cursor, or with names or a neighbourhood that must be resolved first. */
@@ -135,19 +128,32 @@ function createList(
   const isJson = format.name === "json";
   const isWholeCollection =
     isJson && isUnsorted && query.filters.length === 0 && !query.around && !fields && !isPage;
-  const page = isPage ? `${limit ?? ""} ${query.cursor ?? ""}` : " ";
+  const isSelected = isUnsorted && !isWholeCollection;
+  const items = isSelected ? selectEntities(filtered, kind, String(cursor?.after ?? "")) : NO_ITEMS;
+  // Most filtered lists have a few entities, which need no steps and no encoder.
+  const few =
+    isSelected && isJson && !fields && Array.isArray(items) && lengthOf(items) <= MAX_JOINED_BYTES
+      ? items
+      : undefined;
+  const only = few && few.length < 2 && dialect.showsRevision ? (few[0] ?? NOTHING) : undefined;
   const versions = listVersions(view, kind, query, filtered);
   const version = cursor?.revision ?? versions.version;
+  const page = isPage ? `${limit ?? ""} ${query.cursor ?? ""}` : " ";
+  const wholeVersion = dialect.showsRevision && isWholeCollection ? version : undefined;
   const info = {
     key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${filtered.resolved}`,
     version,
     currentVersion: versions.currentVersion,
-    tagVersion: dialect.showsRevision && isWholeCollection ? version : undefined,
+    // A list of one entity or none changes exactly when that entity does, or when another one takes its place.
+    tagKey: only?.id,
+    tagVersion: only ? entityRevision(only) : wholeVersion,
     // Every page has the revision in the cursor. The list has not changed between that revision and the current one.
     revision: isPage ? version : filtered.state.revision,
     isPage,
     contentType: format.contentType,
   };
+  if (few) return new TextRepresentation(info, joinItems(kind, few, dialect));
+  memory.hold(filtered.state);
   if (isWholeCollection)
     return {
       info,
@@ -155,44 +161,35 @@ function createList(
         return wholeCollection(kind, yield* filtered.state.pages(kind), dialect);
       },
     };
-  const content = (items: Paced<EncodedValue>, nextAfter?: Cursor["after"]): Content => {
+  const content = (listed: Paced<EncodedValue>, nextAfter?: Cursor["after"]): Content => {
     const nextCursor = nextAfter === undefined ? undefined : { revision: version, after: nextAfter };
     const { member, headers } = nextPage(context, target, cursorScope(kind, query), nextCursor);
     const chunks = isJson
-      ? jsonList(`{"${kind}":[`, jsonOf(kind, items, fields, dialect), `]${member}}`)
-      : encodeChunks(renderFormat(kind, items, fields, format, dialect));
+      ? jsonList(`{"${kind}":[`, jsonOf(kind, listed, fields, dialect), `]${member}}`)
+      : encodeChunks(renderFormat(kind, listed, fields, format, dialect));
     return headers ? { chunks, headers } : { chunks };
   };
-  if (!isUnsorted)
-    return {
-      info,
-      *render() {
-        const count = (bytes: number) => memory.add(bytes);
-        const { items, nextAfter } = yield* selectPage(filtered, kind, query, cursor?.after, count);
-        return content(items, nextAfter);
-      },
-    };
-  const items = selectEntities(filtered, kind, String(cursor?.after ?? ""));
-  // Most filtered lists have a few entities, which need no steps and no encoder.
-  if (isJson && !fields && Array.isArray(items) && lengthOf(items) <= MAX_JOINED_BYTES)
-    return new TextRepresentation(
-      items.length < 2 && dialect.showsRevision ? tagOfEntity(info, items[0]) : info,
-      joinItems(kind, items, dialect),
-    );
-  return { info, render: () => content(items) };
+  if (isUnsorted) return { info, render: () => content(items) };
+  return {
+    info,
+    *render() {
+      const count = (bytes: number) => memory.add(bytes);
+      const { items: sorted, nextAfter } = yield* selectPage(filtered, kind, query, cursor?.after, count);
+      return content(sorted, nextAfter);
+    },
+  };
 }
 
 const MAX_JOINED_BYTES = 16 * 1024;
+const NO_ITEMS: readonly EncodedValue[] = [];
+/** Stands for the only entity of an empty list. */
+const NOTHING = new EncodedValue("", "");
 
-const lengthOf = (items: readonly EncodedValue[]): number =>
-  items.reduce((sum, { length }) => sum + length, 0);
-
-/** A list of one entity or none changes exactly when that entity does, or when another one takes its place. */
-const tagOfEntity = (info: RepresentationInfo, item: EncodedValue | undefined): RepresentationInfo => ({
-  ...info,
-  key: item ? `${info.key} ${item.id}` : info.key,
-  tagVersion: item ? entityRevision(item) : 0,
-});
+function lengthOf(items: readonly EncodedValue[]): number {
+  let length = 0;
+  for (const item of items) length += item.length;
+  return length;
+}
 
 function joinItems(kind: Kind, items: readonly EncodedValue[], dialect: Dialect): Uint8Array {
   const parts: Uint8Array[] = [OPEN[kind]];
@@ -220,18 +217,26 @@ export function listVersions(
  * changes with its own collection, with the missing entities if it lists them, and with the devices if it is sorted by their
  * names. The cursor of a page contains this revision.
  */
-const listChangedAt =
-  (kind: Kind, query: ParsedQuery) =>
-  (versions: CollectionVersions): number => {
+function listChangedAt(kind: Kind, query: ParsedQuery): ChangedAt {
+  const isPage = query.limit !== undefined || query.cursor !== undefined;
+  if (!isPage && !query.around && !query.includesMissing && query.sort.length === 0) return CHANGED_AT[kind];
+  return (versions) => {
     const changed = query.around
       ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
       : versions[kind];
     const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
-    const isPage = query.limit !== undefined || query.cursor !== undefined;
     const isSortedByDevice = query.sort.some(({ field }) => POINT_FIELDS[kind].includes(field));
     // The names in the filters of a page must mean the same devices at the revision in its cursor.
     return isSortedByDevice || (isPage && namesDevices(query)) ? Math.max(seen, versions.devices) : seen;
   };
+}
+
+const CHANGED_AT: Readonly<Record<Kind, ChangedAt>> = {
+  devices: ({ devices }) => devices,
+  ports: ({ ports }) => ports,
+  links: ({ links }) => links,
+  hosts: ({ hosts }) => hosts,
+};
 
 const shownNames = (query: ParsedQuery) => (state: NetworkState) => bindFilters(query, state).resolved;
 

@@ -44,13 +44,14 @@ export function* stateOfPage(
 
 /** Waits for the state if another node, whose view is ahead, served the previous page. */
 function* stateOfCursorWhenReached(
-  { history, awaitRevision }: RequestContext,
+  context: RequestContext,
   cursor: Cursor,
   changedAt: ChangedAt,
 ): Steps<NetworkState> {
+  const { history } = context;
   const state = yield* stateOfCursor(history, cursor, changedAt);
   const isAhead = state instanceof QueryFault && cursor.revision > history.view.revision;
-  if (!isAhead || !(yield* awaitRevision(cursor.revision))) return throwIfFault(state);
+  if (!isAhead || !(yield* context.awaitRevision(cursor.revision))) return throwIfFault(state);
   return throwIfFault(yield* stateOfCursor(history, cursor, changedAt));
 }
 

@@ -38,7 +38,7 @@ export interface RequestContext extends ReadContext {
    * Waits for a revision that another node may have, and throws a `ProblemDetails` if the view does not reach it in time.
    * Returns false at once if no other node writes.
    */
-  readonly awaitRevision: (revision: number) => Steps<boolean>;
+  awaitRevision(revision: number): Steps<boolean>;
   /** The chunks that streams at the same position share. */
   readonly chunks: SharedChunks;
 }

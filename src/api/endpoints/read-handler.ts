@@ -8,14 +8,17 @@ import { isBodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { quote } from "../../lib/error-text.ts";
 import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../../lib/memory-budget.ts";
-import type { CancelSignal } from "../../lib/scheduler.ts";
+import type { CancelSignal, Scheduler } from "../../lib/scheduler.ts";
 import { isSteps, type ResultOrSteps, type Runnable, type Steps, stepsOf } from "../../lib/steps.ts";
+import type { Log } from "../../log/log.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
 import { createParameter, type QueryParameter } from "../../query/parameter.ts";
 import { parseQuery } from "../../query/parse-query.ts";
+import type { Problems } from "../../query/problems/problems.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import {
   type NamedRevisions,
+  NONE_NAMED,
   notReached,
   parseEventId,
   parseMinRevision,
@@ -23,16 +26,20 @@ import {
   resolveRevisions,
 } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
+import type { View } from "../../view/view.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
 import type { ReadRequest } from "../exchange.ts";
-import { CHUNK_BYTES } from "../response/body-producer.ts";
+import type { Dialect } from "../onos/dialect.ts";
+import { CHUNK_BYTES, type ProducerScope } from "../response/body-producer.ts";
 import type { BodyRenderer } from "../response/body-renderer.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";
 import { ProblemDetails, problemOf, throwIfFault } from "../response/problem.ts";
 import type { ReadResponse, Representation } from "../response/representation.ts";
 import type { StreamStart } from "../stream/change-cursor.ts";
+import type { SharedChunks } from "../stream/shared-chunks.ts";
 import { resetRecord } from "../stream/sse.ts";
 import type { SseHub } from "../stream/sse-hub.ts";
+import type { Drawings } from "./drawings.ts";
 import type { Variant } from "./endpoint.ts";
 import type { ReadContext, ReadLimits, RequestContext } from "./read-context.ts";
 import { awaitRevision, REVISION_WAIT_MS } from "./revision-wait.ts";
@@ -44,17 +51,18 @@ import type { Route } from "./routing.ts";
  */
 
 const MAX_PARAMETERS = 100;
+const AMPERSAND = 0x26;
 
 export function parseQueryString(text: string): QueryParameter[] {
   const parameters: QueryParameter[] = [];
-  for (let start = 0; start < text.length; ) {
+  const isEncoded = text.includes("%") || text.includes("+");
+  for (let start = 0; start < text.length; start++) {
+    if (text.charCodeAt(start) === AMPERSAND) continue;
     const ampersand = text.indexOf("&", start);
     const end = ampersand < 0 ? text.length : ampersand;
-    if (end > start) {
-      if (parameters.length === MAX_PARAMETERS) throw tooManyParameters(text);
-      parameters.push(parseParameter(text.slice(start, end)));
-    }
-    start = end + 1;
+    if (parameters.length === MAX_PARAMETERS) throw tooManyParameters(text);
+    parameters.push(parseParameter(text.slice(start, end), isEncoded));
+    start = end;
   }
   return parameters;
 }
@@ -67,11 +75,13 @@ function tooManyParameters(text: string): ProblemDetails {
   );
 }
 
-function parseParameter(text: string): QueryParameter {
+function parseParameter(text: string, isEncoded: boolean): QueryParameter {
   const equals = text.indexOf("=");
-  const name = decode(equals < 0 ? text : text.slice(0, equals), text);
-  const value = equals < 0 ? "" : decode(text.slice(equals + 1), name);
-  return throwIfFault(createParameter(name, value));
+  const name = equals < 0 ? text : text.slice(0, equals);
+  const value = equals < 0 ? "" : text.slice(equals + 1);
+  if (!isEncoded) return throwIfFault(createParameter(name, value));
+  const decodedName = decode(name, text);
+  return throwIfFault(createParameter(decodedName, decode(value, decodedName)));
 }
 
 function decode(text: string, parameter: string): string {
@@ -166,26 +176,74 @@ function account(response: ReadResponse, memory: MemoryAccount): ReadResponse {
  * One read on the scheduler. The look-up of an entity is complete in the first step, because a generator would cost more
  * than the look-up. Any other read continues in steps of its own.
  */
-class Read implements Runnable<ReadResponse> {
+class Read implements Runnable<ReadResponse>, RequestContext, ProducerScope {
+  readonly memory: MemoryAccount;
+  revisions = NONE_NAMED;
   readonly #options: ReadHandlerOptions;
   readonly #route: Route;
   readonly #request: ReadRequest;
-  /** The account of the response. */
-  readonly #memory: MemoryAccount;
   #steps: Runnable<ReadResponse> | undefined;
 
   constructor(options: ReadHandlerOptions, route: Route, request: ReadRequest, memory: MemoryAccount) {
     this.#options = options;
     this.#route = route;
     this.#request = request;
-    this.#memory = memory;
+    this.memory = memory;
+  }
+
+  /* The context of the request, and the scope of its body. A context of its own would take longer than the look-up of an entity. */
+
+  get view(): View {
+    return this.#options.context.view;
+  }
+
+  get history(): History {
+    return this.#options.context.history;
+  }
+
+  get log(): Log {
+    return this.#options.context.log;
+  }
+
+  get scheduler(): Scheduler {
+    return this.#options.context.scheduler;
+  }
+
+  get problems(): Problems {
+    return this.#options.context.problems;
+  }
+
+  get drawings(): Drawings {
+    return this.#options.context.drawings;
+  }
+
+  get limits(): ReadLimits {
+    return this.#options.limits;
+  }
+
+  get chunks(): SharedChunks {
+    return this.#options.streams.chunks;
+  }
+
+  get dialect(): Dialect {
+    return this.#request.dialect;
+  }
+
+  get owner(): string {
+    return this.#request.owner;
+  }
+
+  *awaitRevision(revision: number): Steps<boolean> {
+    const { isClustered, clock } = this.#options;
+    if (isClustered) yield* this.#waitFor(revision, clock.monotonic() + REVISION_WAIT_MS);
+    return isClustered;
   }
 
   next(): IteratorResult<undefined | Promise<unknown>, ReadResponse> {
     if (this.#steps) return this.#steps.next();
     const response = this.#begin();
     if (!isSteps(response)) return { done: true, value: response };
-    this.#steps = this.#memory.paced(response);
+    this.#steps = this.memory.paced(response);
     return this.#steps.next();
   }
 
@@ -247,46 +305,18 @@ class Read implements Runnable<ReadResponse> {
     format: Format,
     revisions: NamedRevisions,
   ): ResultOrSteps<ReadResponse> {
-    const { limits, streams } = this.#options;
-    const request = this.#request;
-    const { view, history, log, scheduler, problems, drawings } = this.#options.context;
-    // The fields are listed, because a spread takes longer than the look-up of an entity.
-    const context: RequestContext = {
-      view,
-      history,
-      log,
-      scheduler,
-      problems,
-      drawings,
-      dialect: request.dialect,
-      memory: this.#memory,
-      limits,
-      revisions,
-      awaitRevision: this.#awaitRevision,
-      chunks: streams.chunks,
-    };
-    if (format.stream) return this.#openStream(variant, query, format, context);
-    const representation = variant.read(context, this.#route.params, query, format, request);
+    this.revisions = revisions;
+    if (format.stream) return this.#openStream(variant, query, format);
+    const representation = variant.read(this, this.#route.params, query, format, this.#request);
     return isSteps(representation) ? this.#respondInSteps(representation) : this.#respond(representation);
   }
 
   #respond(representation: Representation): ResultOrSteps<ReadResponse> {
-    const { renderer, context } = this.#options;
-    const { owner } = this.#request;
-    const scope = { scheduler: context.scheduler, owner, memory: this.#memory };
-    return renderer.respond(representation, this.#request, scope);
+    return this.#options.renderer.respond(representation, this.#request, this);
   }
 
   *#respondInSteps(representation: Steps<Representation>): Steps<ReadResponse> {
     return yield* stepsOf(this.#respond(yield* representation));
-  }
-
-  readonly #awaitRevision = (revision: number): Steps<boolean> => this.#waitInCluster(revision);
-
-  *#waitInCluster(revision: number): Steps<boolean> {
-    const { isClustered, clock } = this.#options;
-    if (isClustered) yield* this.#waitFor(revision, clock.monotonic() + REVISION_WAIT_MS);
-    return isClustered;
   }
 
   /** Waits for a revision. Throws a `ProblemDetails` if the view does not reach it before `deadline`. */
@@ -296,25 +326,20 @@ class Read implements Runnable<ReadResponse> {
     throw problemOf(notReached(revision, context.view.revision));
   }
 
-  *#openStream(
-    variant: Variant<unknown>,
-    query: ParsedQuery,
-    format: Format,
-    context: RequestContext,
-  ): Steps<ReadResponse> {
+  *#openStream(variant: Variant<unknown>, query: ParsedQuery, format: Format): Steps<ReadResponse> {
     const { method, user, owner, lastEventId } = this.#request;
     const { streams } = this.#options;
-    const { memory, revisions } = context;
+    const { memory, revisions } = this;
     const start: StreamStart = lastEventId
-      ? yield* this.#resolveEventId(context.history, lastEventId)
+      ? yield* this.#resolveEventId(this.history, lastEventId)
       : revisions.since;
     const since = typeof start === "number" ? start : undefined;
     const headers = {
       "Content-Type": format.contentType,
       "Cache-Control": "private, no-cache",
       Vary: "Accept",
-      "Gazetteer-Revision": String(since ?? context.view.revision),
-      [LOG_HEADER]: context.log.id,
+      "Gazetteer-Revision": String(since ?? this.view.revision),
+      [LOG_HEADER]: this.log.id,
       // This header keeps a proxy from buffering, which would delay events.
       "X-Accel-Buffering": "no",
     };
@@ -323,7 +348,7 @@ class Read implements Runnable<ReadResponse> {
     streams.requireRoom(user);
     if (!variant.stream) throw new Error("a variant with a stream format has no stream");
     const streamed = user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
-    const cursor = yield* variant.stream(context, this.#route.params, streamed, start);
+    const cursor = yield* variant.stream(this, this.#route.params, streamed, start);
     headers["Gazetteer-Revision"] = String(cursor.revision);
     const firstRecord = typeof start === "string" ? resetRecord(start, cursor.revision) : "";
     const body = streams.openStream({ user, owner, cursor, firstRecord, memory });

@@ -71,13 +71,22 @@ const DIGIT_0 = 0x30;
  * can look like this member. An annotation may have the same name, but annotations come before the fields that the service adds.
  */
 export function entityRevision({ bytes }: EncodedValue): number {
-  const at = bytes.lastIndexOf(REVISION_MEMBER);
-  if (at < 0) return 0;
   let revision = 0;
-  for (let i = at + REVISION_MEMBER.length; i < bytes.length; i++) {
+  for (let i = endOfRevisionMember(bytes); i > 0 && i < bytes.length; i++) {
     const digit = (bytes[i] ?? 0) - DIGIT_0;
     if (digit < 0 || digit > 9) break;
     revision = revision * 10 + digit;
   }
   return revision;
+}
+
+/** The end of the last member name `revision`; 0 if there is none. It is the last member of most entities. */
+function endOfRevisionMember(bytes: Buffer): number {
+  let at = bytes.length - 2;
+  while ((bytes[at] ?? 0) >= DIGIT_0 && (bytes[at] ?? 0) <= DIGIT_0 + 9) at--;
+  let left = REVISION_MEMBER.length;
+  while (left > 0 && bytes[at - (REVISION_MEMBER.length - left)] === REVISION_MEMBER[left - 1]) left--;
+  if (left === 0) return at + 1;
+  const found = bytes.lastIndexOf(REVISION_MEMBER);
+  return found < 0 ? 0 : found + REVISION_MEMBER.length;
 }
