@@ -14,6 +14,7 @@ import { FairSemaphore } from "../lib/fair-semaphore.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { type Batch, type Log, type LogEntry, LogError } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
@@ -349,9 +350,10 @@ export class Committer {
       if (isOther && (entries.length > 0 || mustStore)) entries.push(...settingsEntries(view, settings));
       if (entries.length > 0) {
         const batch = { revision, time, entries };
-        const [prepared] = await Promise.all([
-          scheduler.run(owner, view.prepare(batch)),
+        // The batch is on its way before the next state is prepared, in the turn after: the log works meanwhile.
+        const [, prepared] = await Promise.all([
           log.append(batch, source),
+          yieldToLoop().then(() => scheduler.run(owner, view.prepare(batch))),
         ]);
         this.#publish(batch, prepared);
         this.#stored = settings;
@@ -395,14 +397,18 @@ export class Committer {
   }
 
   async #applyForeign(owner: string): Promise<void> {
-    const { view, log, scheduler } = this;
+    const { log, scheduler } = this;
     for (let batch = await log.foreign?.take(); batch; batch = await log.foreign?.take()) {
-      const prepared = await scheduler.run(owner, view.indexAndPrepare(batch));
-      this.#publish(batch, prepared);
-      const settings = batch.entries.filter(({ kind }) => kind === "settings");
-      if (settings.length > 0) this.#onForeignSettings(settings);
-      await scheduler.run(owner, view.tidyIndexes());
+      await scheduler.run(owner, this.#followSteps(batch));
     }
+  }
+
+  *#followSteps(batch: Batch): Steps<void> {
+    const { view } = this;
+    this.#publish(batch, yield* view.indexAndPrepare(batch));
+    const settings = batch.entries.filter(({ kind }) => kind === "settings");
+    if (settings.length > 0) this.#onForeignSettings(settings);
+    yield* view.tidyIndexes();
   }
 
   #onForeignSettings(settings: readonly LogEntry[]): void {

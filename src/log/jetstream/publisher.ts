@@ -80,7 +80,6 @@ export class Publisher {
     decided: () => Result | undefined = () => undefined,
   ): Promise<Result> {
     const { chain, health, clock, arrivals, closing } = this.#parts;
-    const ended = AbortSignal.any([signal, closing]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     let result: Result | undefined;
     while (result === undefined) {
@@ -90,6 +89,7 @@ export class Publisher {
       } catch (error) {
         chain.requireCheck();
         if (!(error instanceof StreamError)) throw error;
+        const ended = AbortSignal.any([signal, closing]);
         if (ended.aborted) throw closed();
         health.report("publish", error);
         await Promise.race([clock.sleep(backoff.nextMs(), ended), arrivals.next(ended)]);
