@@ -3,7 +3,8 @@
  * standard output and standard error in the order in which they were written, so that the runner can print it in one
  * piece. A suite that runs alone writes to the terminal itself.
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseReport, type TimedTest } from "./report.ts";
 import { hasSharedFolder, SHARED_MARK } from "./shared.ts";
@@ -43,8 +44,10 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   const file = join(context.folder, suite.name.replaceAll("/", "-"));
   const report = `${file}.xml`;
   const output = toTerminal ? undefined : openSync(`${file}.txt`, "a");
-  // Its temporary files are removed with the folder, because files that share a process do not end one by one.
-  const temporary = mkdtempSync(join(context.folder, "tmp-"));
+  // Its temporary files are removed with the folder, because files that share a process do not end one by one. Daemons that
+  // the tests start read theirs as users of their own.
+  const temporary = mkdtempSync(join(tmpdir(), "gazetteer-suite-"));
+  chmodSync(temporary, 0o755);
   const child = Bun.spawn([...(suite.check ?? testCommand(suite, report))], {
     cwd: context.root,
     env: { ...process.env, TMPDIR: temporary, TEST_EXECUTABLE: join(context.root, "dist", "gazetteer") },
