@@ -214,8 +214,8 @@ test("reports what each owner has used, and counts steps that are too long", () 
   void scheduler.run("bob", work("b", 2, 11));
   while (turn().length > 0);
   expect([...scheduler.usage()]).toEqual([
-    { owner: "bob", loopMs: 22, running: 0 },
-    { owner: "alice", loopMs: 6, running: 0 },
+    { owner: "bob", loopMs: 22, running: 0, waiting: 0 },
+    { owner: "alice", loopMs: 6, running: 0, waiting: 0 },
   ]);
   expect(scheduler.longSteps).toBe(1);
 });

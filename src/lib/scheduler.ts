@@ -39,6 +39,8 @@ export interface OwnerUsage {
   readonly loopMs: number;
   /** Number of computations that are not complete. */
   readonly running: number;
+  /** Number of those that wait for something off the event loop. */
+  readonly waiting: number;
 }
 
 export interface SchedulerOptions {
@@ -98,7 +100,7 @@ export class Scheduler {
   /** The usage of the owners that have work or had work recently. */
   *usage(): Generator<OwnerUsage> {
     for (const { name, loopMs, tasks, waiting } of this.#owners.values())
-      yield { owner: name, loopMs, running: tasks.length + waiting };
+      yield { owner: name, loopMs, running: tasks.length + waiting, waiting };
   }
 
   /**

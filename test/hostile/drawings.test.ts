@@ -90,11 +90,19 @@ async function get(service: Harness, path: string, authorization: string) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-const running = (service: Harness, user: string): number =>
-  [...service.scheduler.usage()].find(({ owner }) => owner === `user:${user}`)?.running ?? 0;
+const usageOf = (service: Harness, user: string) =>
+  [...service.scheduler.usage()].find(({ owner }) => owner === `user:${user}`);
+const running = (service: Harness, user: string): number => usageOf(service, user)?.running ?? 0;
 
 const untilRunning = (service: Harness, user: string, count: number) =>
   until(() => running(service, user) === count, { what: `${count} reads of ${user}`, everyMs: 1 });
+
+/** Waits until the drawings have asked for their turn: before, their input is rendered. */
+const untilQueued = (service: Harness, user: string, count: number) =>
+  until(() => usageOf(service, user)?.waiting === count, {
+    what: `${count} drawings of ${user}`,
+    everyMs: 1,
+  });
 
 /** A request on a socket of its own, of which nothing is read. */
 function request(service: Harness, path: string, authorization: string): Socket {
@@ -133,9 +141,9 @@ describe("drawings of one user", () => {
       const draw = (user: string, authorization: string) =>
         get(service, SVG, authorization).then(() => order.push(user));
       const all = [1, 2, 3, 4].map(() => draw("ann", ANN));
-      await untilRunning(service, "ann", 4);
+      await untilQueued(service, "ann", 4);
       all.push(draw("bob", BOB), draw("bob", BOB));
-      await untilRunning(service, "bob", 2);
+      await untilQueued(service, "bob", 2);
       for (let n = 1; n <= 6; n++) {
         await thread.hasBegun(n);
         thread.complete();

@@ -96,10 +96,12 @@ test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the l
   });
   try {
     await tab.page.keyboard.press("/");
+    // The focus lets the service index.
+    await until(() => sent.length === 1, { what: "the request of the focus" });
     await tab.page.keyboard.type("pc-13");
     await until(async () => (await tab.page.locator(".search-hit").count()) === 2, { what: "two hits" });
     expect(aborted).toEqual(["p", "pc", "pc-", "pc-1"]);
-    // The focus lets the service index; then only what was typed is searched for.
+    // Then only what was typed is searched for.
     expect(sent).toEqual(["-", ...aborted, "pc-13"]);
   } finally {
     released.resolve();
