@@ -24,6 +24,38 @@ import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./
 import { listen, type OpenflowListener } from "./session/openflow-listener.ts";
 
 const TICK_INTERVAL_MS = 100;
+/** The longest time between two readings of the clock that counts. The ticks read it ten times a second. */
+const MAX_GAP_MS = 500;
+
+/**
+ * The time in which this process ran. While a machine is paused, moved or overloaded, replies arrive but are not read, so
+ * that time must not end sessions, links or hosts.
+ */
+class RunningTime implements Clock {
+  readonly #clock: Clock;
+  #readAt: number;
+  #lostMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#readAt = clock.monotonic();
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonic(): number {
+    const now = this.#clock.monotonic();
+    this.#lostMs += Math.max(0, now - this.#readAt - MAX_GAP_MS);
+    this.#readAt = now;
+    return now - this.#lostMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal);
+  }
+}
 
 export function createOpenflowSource(
   options: OpenflowOptions & { name: string },
@@ -52,7 +84,7 @@ export class OpenflowSource implements Source {
   ) {
     this.name = name;
     this.#settings = settings;
-    this.#clock = clock;
+    this.#clock = new RunningTime(clock);
     this.#log = log;
     this.#cluster = cluster;
   }
@@ -147,7 +179,11 @@ export class OpenflowSource implements Source {
   }
 
   async #waitForGrace(signal: AbortSignal, end: () => Promise<void>): Promise<void> {
-    await this.#clock.sleep(this.#settings.graceMs, signal);
+    const endsAt = this.#clock.monotonic() + this.#settings.graceMs;
+    for (let leftMs = this.#settings.graceMs; leftMs > 0 && !signal.aborted; ) {
+      await this.#clock.sleep(leftMs, signal);
+      leftMs = endsAt - this.#clock.monotonic();
+    }
     if (!signal.aborted) await end();
   }
 }

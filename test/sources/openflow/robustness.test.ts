@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "bun";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { ETHER, readFrame, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/lldp.ts";
 import { ERROR, encode } from "../../../src/sources/openflow/codec/openflow-messages.ts";
@@ -53,6 +54,28 @@ async function rawPeer(port: number): Promise<RawPeer> {
   resources.defer(() => socket.terminate());
   return { closed: () => closed, send: (bytes) => void socket.write(bytes) };
 }
+
+test("a machine that is paused for a minute loses no session, no link and no host", async () => {
+  let pausedMs = 0;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + pausedMs };
+  const network = buildNetwork(4, ring(4));
+  const hosts = addHostToEachSwitch(network.net);
+  const { sink, metric } = await connectNetwork(network, {}, { clock });
+  await until(
+    () => {
+      for (const host of hosts) host.announce();
+      return sink.hosts.size === hosts.length;
+    },
+    { what: "all hosts" },
+  );
+  pausedMs = 60_000;
+  const probes = metric("probes_sent_total");
+  await until(() => metric("probes_sent_total") > probes + 8 * 8, { what: "eight rounds of probes" });
+  expect(sink.changeLog.filter((change) => change.startsWith("remove"))).toEqual([]);
+  expect(sink.links.size).toBe(8);
+  expect(sink.hosts.size).toBe(4);
+  expect([...network.net.switches.values()].every((sw) => sw.connected)).toBe(true);
+}, 20_000);
 
 describe("a session that", () => {
   const invalid: [string, string][] = [

@@ -16,7 +16,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from functools import partial
 
 from mininet.log import setLogLevel
@@ -184,8 +183,8 @@ class Driver:
 def main():
     setLogLevel("critical")
     os.environ["OVS_CTL_TIMEOUT"] = str(OVS_SECONDS)
-    path = os.path.join(tempfile.gettempdir(), "gazetteer-mininet.lock")
-    with open(path, "a+") as lock:
+    # Not in TMPDIR, which is another folder for each suite.
+    with open("/tmp/gazetteer-mininet.lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         driver = Driver(lock)
         try:

@@ -43,10 +43,13 @@ export class Lab {
     return [service, network];
   }
 
-  /** Waits until the first and the last host can communicate. From then on no ping may be lost. */
-  async waitForForwarding(network: MininetNetwork): Promise<void> {
-    const [first, last] = [network.hosts[0]?.name ?? "", network.hosts.at(-1)?.name ?? ""];
-    await until(() => this.mininet.ping(first, last), { what: "the first ping", deadlineMs: 60_000 });
+  /** Waits until the first host reaches every other one: all edge ports have settled. From then on no ping may be lost. */
+  async waitForForwarding({ hosts: [first, ...others] }: MininetNetwork): Promise<void> {
+    for (const { name } of others)
+      await until(() => this.mininet.ping(first?.name ?? "", name), {
+        what: `the first ping to ${name}`,
+        deadlineMs: 60_000,
+      });
   }
 
   async endTest(): Promise<void> {
