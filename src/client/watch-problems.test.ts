@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import type { NetworkProblem } from "../model/network-problem.ts";
 import { type WatchContext, watch } from "./watch.ts";
 import { ProblemsState } from "./watch-problems.ts";

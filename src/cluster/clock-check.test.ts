@@ -1,6 +1,6 @@
 /** Whose clock is wrong: this node's, or that of NATS. */
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { ClockCheck, type ShownClock } from "./clock-check.ts";
 import { WriteOutages } from "./leases.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "./clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createPoll } from "./poll.ts";
 
 const yieldToLoop = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 /** The messages to systemd, by a manual clock. test/service/service-manager.test.ts receives them as datagrams. */
 import { expect, test } from "bun:test";
-import { ManualClock, systemClock } from "./clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import { systemClock } from "./clock.ts";
 import { openServiceManager, ServiceManager } from "./service-manager.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "./clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { TokenBuckets } from "./token-bucket.ts";
 
 function buckets(maxKeys = 10) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { type Paced, withoutPauses } from "../lib/steps.ts";
 import { compress, encodeEntries, joinBlocks, partsOf } from "./batch-codec.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import type { MetricOutcome } from "../api/endpoints/map-source.ts";
-import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { CachedMetric } from "./configured-map.ts";
 

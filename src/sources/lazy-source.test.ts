@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { MemorySink } from "../../test/support/memory-sink.ts";
-import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { loadedLater } from "./registry.ts";
 import type { Source } from "./source.ts";

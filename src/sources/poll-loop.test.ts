@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createPollLoop, type PollResult } from "./poll-loop.ts";
 
 const yieldToLoop = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { createSource, createSources } from "./registry.ts";
 

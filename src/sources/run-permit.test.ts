@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { aborted } from "../lib/aborted.ts";
-import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import type { ClaimSink, Sink, Source } from "./source.ts";
 import { createSupervisor, type RunPermit } from "./supervise.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openMemoryLog } from "../../test/support/claims.ts";
-import { ManualClock } from "../lib/clock.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import type { Claims } from "../model/claim.ts";

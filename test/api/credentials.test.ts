@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashTokenSecret, randomTokenSecret } from "../../src/api/auth/password.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { rawRequest } from "../http1/raw-request.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import { API, type Harness, openHarness } from "./harness.ts";
 import { SAMPLE } from "./network.ts";

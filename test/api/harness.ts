@@ -13,7 +13,6 @@ import type { OnosOptions } from "../../src/api/onos/onos-dialect.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/site/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
@@ -28,6 +27,7 @@ import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { type BatchListener, History } from "../../src/view/history.ts";
 import { View } from "../../src/view/view.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 export const CREDENTIALS = "reader:secret";
 export const AUTHORIZATION = `Basic ${btoa(CREDENTIALS)}`;

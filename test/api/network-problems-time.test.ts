@@ -1,7 +1,6 @@
 /** Since when a problem exists and until when it is listed, whatever is computed at the same time. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import type { ClaimChange } from "../../src/model/claim.ts";
@@ -9,6 +8,7 @@ import { linkId } from "../../src/model/ids.ts";
 import { Problems } from "../../src/query/problems/problems.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { openHarness } from "./harness.ts";
 import {
   A,

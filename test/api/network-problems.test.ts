@@ -1,9 +1,9 @@
 /** `/topology/problems`: what is wrong with the network, since when, and what it cuts off; live, in the past, as a stream. */
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ManualClock } from "../../src/lib/clock.ts";
 import type { ClaimChange } from "../../src/model/claim.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import { type EventReader, openEventReader, type StreamEvent } from "./events.ts";
 import { type Harness, type HarnessOptions, openHarness } from "./harness.ts";

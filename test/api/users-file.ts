@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { hashPassword } from "../../src/api/auth/password.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 
 /** In the text to write, ONE and TWO stand for the hashes of the two passwords. `write` resolves once it was read. */

@@ -8,11 +8,11 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { hashPassword } from "../../src/api/auth/password.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { type Harness, openHarness } from "../api/harness.ts";
 import { deviceId } from "../api/network.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import { CountingScheduler } from "./counting-scheduler.ts";
 

@@ -4,7 +4,7 @@ import type { BodySource } from "../../src/http1/body-source.ts";
 import type { ConnectionInfo } from "../../src/http1/handler.ts";
 import { HttpListener } from "../../src/http1/listener.ts";
 import type { Response } from "../../src/http1/response.ts";
-import { ManualClock } from "../../src/lib/clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import { StrictClient } from "./strict-client.ts";
 

@@ -1,10 +1,10 @@
 /** Values of Prometheus on links, from a peer that answers as Prometheus does: which link gets which value, and failures. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import { ConfiguredMap } from "../../src/service/configured-map.ts";
 import { View } from "../../src/view/view.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import { LEAF1, LINKS, type MapService, startMapService } from "./map-network.ts";
 import { startPrometheusPeer } from "./prometheus-peer.ts";

@@ -3,7 +3,6 @@
  * `ClaimIngest` for each source. The order of the sources is their precedence.
  */
 
-import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
@@ -19,6 +18,7 @@ import type { EncodedPage } from "../../src/view/encoded-page.ts";
 import { missingKey } from "../../src/view/indexes.ts";
 import type { ClusterMembers } from "../../src/view/link-graph.ts";
 import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
+import { ManualClock } from "./manual-clock.ts";
 
 export class ClaimedNetwork {
   readonly clock = new ManualClock();

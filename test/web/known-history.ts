@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { View } from "../../src/view/view.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { type Service, startService } from "../support/service.ts";
 import { deviceId } from "./network-file.ts";
 

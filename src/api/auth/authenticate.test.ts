@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import {
   type AuthenticatorOptions,
   type AuthResult,

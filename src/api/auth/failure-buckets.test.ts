@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { addressKey, FailedPairs, FailureBuckets, pairKey } from "./failure-buckets.ts";
 
 const RATE = { burst: 3, refillMs: 1000 };

@@ -1,6 +1,6 @@
 /** The order of first logins of one address. The attacks themselves are in test/hostile/login. */
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { FailureBuckets } from "./failure-buckets.ts";
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { createLogger, silentLogger } from "../../lib/logger.ts";
 import { hashTokenSecret, passwordBytes, randomTokenSecret, verifySecret } from "./password.ts";
 import { openUsers, type SharedSet, type Users } from "./users.ts";

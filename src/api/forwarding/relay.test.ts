@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { readBody } from "../../../test/support/read-body.ts";
 import { until } from "../../../test/support/until.ts";
 import { type BodySource, isBodySource } from "../../http1/body-source.ts";
 import { ParseError, parseHead, type Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
-import { ManualClock } from "../../lib/clock.ts";
 import { createReplicaLog, Replica } from "../../view/replica.ts";
 import { createRelay, RELAYED_USER_HEADER } from "./relay.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { createLogger, silentLogger } from "../../lib/logger.ts";
 import { AccessLog } from "./access-log.ts";
 

@@ -1,6 +1,6 @@
 /** What the monitor makes of what a stream says of itself. */
 import { describe, expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";

@@ -1,6 +1,6 @@
 /** Which sources a node may run: when its log can take nothing more, and when another node runs fewer. */
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import { SourceLeases, sourceToGiveUp } from "./source-leases.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import { until } from "../../../test/support/until.ts";
-import { ManualClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import { type ControllerOptions, createControllerSource } from "./controller.ts";

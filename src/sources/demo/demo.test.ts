@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/clock.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import { createDemoSource } from "./demo.ts";
 

@@ -1,8 +1,8 @@
 /** The `http` source against a real server: conditional requests, languages, and documents that are refused. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { ManualClock } from "../../../src/lib/clock.ts";
 import { silentLogger } from "../../../src/lib/logger.ts";
 import { createHttpSource } from "../../../src/sources/http/http.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 

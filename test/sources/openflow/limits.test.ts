@@ -1,6 +1,6 @@
 /** Limits per peer address and for the source, known switches, short-lived switches, and ports that flap. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { ManualClock } from "../../../src/lib/clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import { arpRequest } from "./emulated-host.ts";

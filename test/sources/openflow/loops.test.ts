@@ -5,7 +5,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ManualClock } from "../../../src/lib/clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { runs } from "../../support/property.ts";
 import { until } from "../../support/until.ts";

@@ -1,9 +1,10 @@
 /** A `restconf` source against a fake server, with a clock that the test moves and a sink in memory. */
-import { ManualClock } from "../../../src/lib/clock.ts";
+
 import { silentLogger } from "../../../src/lib/logger.ts";
 import type { RestconfOptions } from "../../../src/sources/restconf/options.ts";
 import { createRestconfSource } from "../../../src/sources/restconf/restconf.ts";
 import type { Source } from "../../../src/sources/source.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import type { FakeRestconf } from "./fake-restconf.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/support/folder.ts";
-import { ManualClock } from "../../../lib/clock.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { silentLogger } from "../../../lib/logger.ts";
 import { EngineFile, type UsmEngine } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";

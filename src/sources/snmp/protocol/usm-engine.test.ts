@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import snmp from "net-snmp";
-import { ManualClock } from "../../../lib/clock.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { engineOf, setEngine, type UsmEngine } from "./usm-engine.ts";
 
 const openSession = () =>
