@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
+import { until } from "../../test/support/until.ts";
 import { createLogger, silentLogger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
 import { Compactor, type CompactorOptions } from "./compactor.ts";
@@ -75,6 +76,23 @@ test("runs until the signal aborts and writes a last snapshot", async () => {
   abort.abort();
   await running;
   expect(network.log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER)?.revision).toBe(3);
+});
+
+test("a network that is being loaded gets one snapshot, once it grows no more", async () => {
+  const network = new ClaimedNetwork();
+  const compactor = compactorOf(network, { intervalMs: 5000 });
+  const abort = new AbortController();
+  const running = compactor.run(abort.signal);
+  for (let n = 0; n < 100; n++) {
+    await network.set("first", "devices", { id: `of:${n}` });
+    if (n % 10 === 9) await network.clock.advance(5000);
+  }
+  expect(network.log.stats().snapshots).toBe(0);
+  await network.clock.advance(5000);
+  await until(() => network.log.stats().snapshots === 1, { what: "the snapshot" });
+  expect(network.log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER)?.revision).toBe(100);
+  abort.abort();
+  await running;
 });
 
 test("a failed write is logged and tried again", async () => {

@@ -28,6 +28,8 @@ export interface CompactorOptions extends HistoryBounds {
 
 /** The owner of compaction on the scheduler. */
 const OWNER = "log";
+/** A network that has grown by this factor since the last check is being loaded. */
+const LOADING_GROWTH = 1.1;
 
 export class Compactor {
   readonly #view: View;
@@ -58,9 +60,13 @@ export class Compactor {
 
   /** Returns on abort, after a last snapshot, so that the next start has no batches to replay. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    for (let before = this.#entities; !signal.aborted; ) {
       await this.#clock.sleep(this.#options.intervalMs, signal);
-      if (!signal.aborted) await this.compact();
+      const entities = this.#entities;
+      // While a network is being loaded, every snapshot would soon be outdated by another one that contains all of it again.
+      const isLoading = entities > before * LOADING_GROWTH;
+      before = entities;
+      if (!signal.aborted && !isLoading) await this.compact();
     }
     if (this.#changesSinceSnapshot > 0) await this.#try("snapshot", () => this.#writeSnapshot());
   }
@@ -68,13 +74,16 @@ export class Compactor {
   async compact(): Promise<void> {
     const { snapshotIntervalMs, snapshotAfterChanges } = this.#options;
     const { retentionMs, maxBytes } = this.#bounds;
-    const entities = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
-    const manyChanges = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, entities / 4);
+    const manyChanges = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, this.#entities / 4);
     const intervalOver =
       this.#changesSinceSnapshot > 0 && this.#clock.now() - this.#snapshotTime >= snapshotIntervalMs;
     const tooLarge = this.#log.stats().bytes > maxBytes && this.#changesSinceSnapshot > 0;
     if (manyChanges || intervalOver || tooLarge) await this.#try("snapshot", () => this.#writeSnapshot());
     await this.#try("pruning", () => this.#log.prune(this.#clock.now() - retentionMs, maxBytes));
+  }
+
+  get #entities(): number {
+    return KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
   }
 
   get #changesSinceSnapshot(): number {
