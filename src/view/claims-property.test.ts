@@ -49,6 +49,7 @@ function contentsOf(view: View): unknown {
     indexes,
     clusters: clustersOf(view),
     heldBack: view.heldBack,
+    storedClaims: view.storedClaims,
   };
 }
 

@@ -176,6 +176,7 @@ test(
 
         const restored = expectReplayed(net.view, net.log);
         expect(restored.heldBack).toEqual(net.view.heldBack);
+        expect(restored.storedClaims).toEqual(net.view.storedClaims);
         for (const [kind, name] of [
           ["missing", "key"],
           ["missing", "drift"],

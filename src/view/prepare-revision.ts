@@ -15,7 +15,7 @@ export interface PreparedRevision {
   readonly graph: LinkGraph;
   /** Whether the batch changes the topology, and so the time of the graph. */
   readonly changesGraph: boolean;
-  readonly heldBack: HeldBack;
+  readonly claimCounts: ClaimCounts;
   /** Number of changes in the batch. */
   readonly changes: number;
   /** Total length of the texts of the batch. */
@@ -30,7 +30,7 @@ interface KindChanges {
 export function* prepareRevision(
   base: RevisionState,
   graph: LinkGraph,
-  heldBack: HeldBack,
+  claimCounts: ClaimCounts,
   { revision, time, entries }: Batch,
 ): Steps<PreparedRevision> {
   const byKind = new Map<StoreKind, KindChanges>();
@@ -66,8 +66,8 @@ export function* prepareRevision(
     parts,
     graph: yield* changedGraph(graph, byKind.get("devices")?.entries, byKind.get("links")?.entries),
     changesGraph: isGraphChanged,
-    heldBack: yield* updateHeldBack(
-      heldBack,
+    claimCounts: yield* updateClaimCounts(
+      claimCounts,
       base,
       new RevisionState({ ...parts, graph, graphTime: 0 }),
       entries,
@@ -96,53 +96,67 @@ function* changedGraph(
   return yield* graph.with(graphChangesOf(devices, links));
 }
 
-/**
- * The number of entities that are claimed but held back, because a device they refer to is missing. It is updated with each
- * batch, because counting would read all claims.
- */
-export type HeldBack = Readonly<Record<Kind, number>>;
-export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts: 0 };
+/** A number for each kind. */
+type KindCounts = Readonly<Record<Kind, number>>;
+
+/** Counts of the entities with stored claims. They are updated with each batch, because counting would read all claims. */
+export interface ClaimCounts {
+  readonly stored: KindCounts;
+  /** Those that are claimed but held back, because a device they refer to is missing. */
+  readonly heldBack: KindCounts;
+}
+const NONE: KindCounts = { devices: 0, ports: 0, links: 0, hosts: 0 };
+export const NO_CLAIM_COUNTS: ClaimCounts = { stored: NONE, heldBack: NONE };
 
 /** The part of a state that determines what is held back: its claims and the entities that it shows. */
 type ClaimState = Pick<RevisionState, "get" | "has" | "spelledId" | "size">;
 
-export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
-  const counts = { ...NONE_HELD_BACK };
+export function* countClaims(state: RevisionState): Steps<ClaimCounts> {
+  const [stored, heldBack] = [{ ...NONE }, { ...NONE }];
   for (const page of yield* state.pages("claims")) {
-    for (const key of page.ids()) {
-      const parsed = parseClaimsKey(key);
-      if (parsed && isHeldBack(state, parsed.kind, parsed.key)) counts[parsed.kind]++;
+    for (const id of page.ids()) {
+      const parsed = parseClaimsKey(id);
+      if (!parsed) continue;
+      stored[parsed.kind]++;
+      if (isHeldBack(state, parsed.kind, parsed.key)) heldBack[parsed.kind]++;
     }
     yield;
   }
-  return counts;
+  return { stored, heldBack };
 }
 
 /** The counts after a batch that leads from one state to the other. */
-function* updateHeldBack(
-  counts: HeldBack,
+function* updateClaimCounts(
+  counts: ClaimCounts,
   before: ClaimState,
   after: ClaimState,
   entries: readonly LogEntry[],
-): Steps<HeldBack> {
+): Steps<ClaimCounts> {
   if (before.size("claims") === 0 && after.size("claims") === 0) return counts;
-  const updated = { ...counts };
-  const seen = new Set<string>();
+  const [stored, heldBack] = [{ ...counts.stored }, { ...counts.heldBack }];
   const pause = new Pause();
+  for (const { kind, id, before: oldText, after: newText } of entries) {
+    if (pause.due(COST.key)) yield;
+    const claimed = kind === "claims" && parseClaimsKey(id);
+    if (claimed) stored[claimed.kind] += Number(newText !== null) - Number(oldText !== null);
+  }
+  const seen = new Set<string>();
   for (const { kind, id, before: oldText, after: newText } of entries) {
     if (pause.due(COST.key, oldText?.length, newText?.length)) yield;
     if ((oldText === null) === (newText === null) && !(kind === "claims" && mayBePlan(oldText, newText)))
       continue;
+    // In most networks no host has stored claims, however many devices have.
+    if (isKind(kind) && counts.stored[kind] === 0 && stored[kind] === 0) continue;
     const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);
     if (!parsed) continue;
     const storedKey = claimsKey(parsed.kind, parsed.key);
     if (seen.has(storedKey)) continue;
     seen.add(storedKey);
-    updated[parsed.kind] +=
+    heldBack[parsed.kind] +=
       Number(isHeldBack(after, parsed.kind, parsed.key)) -
       Number(isHeldBack(before, parsed.kind, parsed.key));
   }
-  return updated;
+  return { stored, heldBack };
 }
 
 /** Whether an entity is held back. An entity that is only intended is not observed, and so not held back. */

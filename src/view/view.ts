@@ -38,9 +38,9 @@ import {
 import { PageIndexer } from "./page-indexer.ts";
 import type { PortNumbers } from "./port-matching.ts";
 import {
-  countAllHeldBack,
-  type HeldBack,
-  NONE_HELD_BACK,
+  type ClaimCounts,
+  countClaims,
+  NO_CLAIM_COUNTS,
   type PreparedRevision,
   prepareRevision,
 } from "./prepare-revision.ts";
@@ -66,7 +66,7 @@ export class View implements LiveIndexes {
   #state: RevisionState;
   #graph = LinkGraph.empty;
   #graphTime = 0;
-  #heldBack: HeldBack = NONE_HELD_BACK;
+  #claimCounts: ClaimCounts = NO_CLAIM_COUNTS;
   readonly #indexes: { readonly [K in keyof StoredTypes]: Indexes<K> } = {
     devices: new Indexes("devices"),
     ports: new Indexes("ports"),
@@ -120,8 +120,13 @@ export class View implements LiveIndexes {
   }
 
   /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
-  get heldBack(): HeldBack {
-    return this.#heldBack;
+  get heldBack(): ClaimCounts["heldBack"] {
+    return this.#claimCounts.heldBack;
+  }
+
+  /** The number of entities of each kind with stored claims. */
+  get storedClaims(): ClaimCounts["stored"] {
+    return this.#claimCounts.stored;
   }
 
   size(kind: StoreKind): number {
@@ -203,7 +208,7 @@ export class View implements LiveIndexes {
       hostCounter.addLocated(spellings.devices.get(key) ?? key, locations.count(key));
     const hostCounts = runToEnd(hostCounter.addTo(NO_HOSTS));
     this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
-    this.#heldBack = runToEnd(countAllHeldBack(this.#state));
+    this.#claimCounts = runToEnd(countClaims(this.#state));
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
@@ -243,15 +248,15 @@ export class View implements LiveIndexes {
 
   /** Builds the state after a batch whose changes are in the indexes already. Readers see none of it. */
   prepare(batch: Batch): Steps<PreparedRevision> {
-    return prepareRevision(this.#state, this.#graph, this.#heldBack, batch);
+    return prepareRevision(this.#state, this.#graph, this.#claimCounts, batch);
   }
 
   /** Makes a prepared revision the current one. No other revision may have been published since it was prepared. */
-  publish({ parts, graph, changesGraph, heldBack, changes }: PreparedRevision): void {
+  publish({ parts, graph, changesGraph, claimCounts, changes }: PreparedRevision): void {
     this.changesApplied += changes;
     this.#graph = graph;
     if (changesGraph) this.#graphTime = parts.time;
-    this.#heldBack = heldBack;
+    this.#claimCounts = claimCounts;
     this.#setState(parts);
     this.endIndexChange();
   }

@@ -184,7 +184,7 @@ export class WorkingSet<K extends Kind> {
       const { view } = this.#context;
       const before = storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)));
       const storedClaims =
-        view.size("claims") === 0
+        view.storedClaims[this.#kind] === 0
           ? undefined
           : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
       const claims = this.#claimsFrom(before, storedClaims);
