@@ -40,7 +40,7 @@ function connect() {
       reject: (records) => records.forEach(({ kind, fault }) => void memory.reject(kind, fault)),
       markStale: (reason) => memory.markStale(reason),
       setUpstreamLogs: (ids) => memory.setUpstreamLogs(ids),
-      onSetCommitted: () => {},
+      onSetRead: () => {},
     },
     abort.signal,
   );

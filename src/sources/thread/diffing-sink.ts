@@ -34,8 +34,8 @@ export interface Outlet {
   /** Reads the last claims of the source; absent where the service does not store them. */
   lastClaims?(): Promise<Claims>;
   setUpstreamLogs(ids: readonly string[]): void;
-  /** Called when a set of this many records is committed, and the source can release its memory. */
-  onSetCommitted(records: number): void;
+  /** Called when a set of this many records is read, and its memory can be released while the service commits it. */
+  onSetRead(records: number): void;
 }
 
 /** Maximum number of changes in one commit of the service. */
@@ -117,10 +117,10 @@ export class DiffingSink implements Sink {
       committed++;
     }
     this.#faults.endPass();
+    this.#outlet.onSetRead(records);
     if (isFirst) await this.#commit("replace");
     else if (committed === 0 || this.#batches.count > 0) await this.#commit("apply");
     this.#isComplete = true;
-    this.#outlet.onSetCommitted(records);
   }
 
   /** Writes the differences, and yields after each record. Additions come before removals, as in a commit of a full set. */

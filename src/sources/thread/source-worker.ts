@@ -107,7 +107,7 @@ const outlet: Outlet = {
     releaseMemory();
   },
   setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
-  onSetCommitted(records) {
+  onSetRead(records) {
     if (records >= MANY_RECORDS) releaseMemory();
   },
 };
