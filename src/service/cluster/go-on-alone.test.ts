@@ -13,7 +13,7 @@ let folders = 0;
 const SHARED = "# The users of the cluster as they were last known, version 3.\nana:hash\n";
 
 /** Starts on the folder of a former node, with these users. The time of a file is in seconds. */
-async function start(shared: string, own?: { readonly text: string; readonly time: number }) {
+async function start(shared: string, own?: { readonly text: string; readonly time: number }, old?: string) {
   const data = join(folder, `${++folders}`);
   mkdirSync(data);
   await openEmbeddedLog(join(data, "cluster-x.sqlite")).close();
@@ -23,6 +23,7 @@ async function start(shared: string, own?: { readonly text: string; readonly tim
   };
   write("cluster-x.users", shared, 1000);
   if (own) write("users", own.text, own.time);
+  if (old !== undefined) write("users.old", old, 1);
   const lines: string[] = [];
   await goOnAlone(
     { data },
@@ -30,7 +31,12 @@ async function start(shared: string, own?: { readonly text: string; readonly tim
   );
   const read = (name: string) =>
     existsSync(join(data, name)) ? readFileSync(join(data, name), "utf8") : undefined;
-  return { users: read("users"), old: read("users.old"), lines: lines.join("") };
+  return {
+    users: read("users"),
+    old: read("users.old"),
+    second: read("users.old.2"),
+    lines: lines.join(""),
+  };
 }
 
 test("the shared users become those of the folder, and its own ones are renamed", async () => {
@@ -39,6 +45,11 @@ test("the shared users become those of the folder, and its own ones are renamed"
   expect(replaced).toMatchObject({ users: "ana:hash\n", old: "bob:hash\n" });
   expect(replaced.lines).toContain("those of this node were renamed");
   expect(await start(SHARED, { text: "ana:hash\n", time: 999 })).toMatchObject({ old: undefined });
+});
+
+test("users that were renamed before are kept", async () => {
+  const again = await start(SHARED, { text: "bob:hash\n", time: 999 }, "eve:hash\n");
+  expect(again).toMatchObject({ users: "ana:hash\n", old: "eve:hash\n", second: "bob:hash\n" });
 });
 
 test("a users file that is newer than the shared users stays", async () => {

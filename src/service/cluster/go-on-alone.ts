@@ -73,9 +73,17 @@ async function keepUsers(
       logger.warn(message, { users: own, cluster: shared });
       return shared;
     }
-    await rename(own, `${own}.old`);
-    logger.warn("the users of the cluster apply; those of this node were renamed", { file: `${own}.old` });
+    const old = unusedName(`${own}.old`);
+    await rename(own, old);
+    logger.warn("the users of the cluster apply; those of this node were renamed", { file: old });
   }
   await replaceFile(own, users);
   return own;
+}
+
+/** `path`, or `path.2` and so on where it exists: a node may leave its cluster more than once. */
+function unusedName(path: string): string {
+  let name = path;
+  for (let n = 2; existsSync(name); n++) name = `${path}.${n}`;
+  return name;
 }
