@@ -33,7 +33,8 @@ ${CONFIG_NOTE}
     if (args.has("openflow")) await context.err(OPENFLOW_NOTE);
     const { runService } = await import("../service/service.ts");
     const { storedLogBytes } = await import("../service/data-folder.ts");
-    using signals = catchServiceSignals(() => context.exit(EXIT_STATUS.failed));
+    // Not disposed: npm delivers a Ctrl-C a second time, which must not kill a service that is about to end.
+    const signals = catchServiceSignals(() => context.exit(EXIT_STATUS.failed));
     const manager = await openServiceManager(context.env, systemClock);
     manager.starting(storedLogBytes(config));
     signals.signal.addEventListener("abort", () => manager.stopping());

@@ -202,6 +202,19 @@ describe("stopping", () => {
     });
   }
 
+  test("a Ctrl-C that is delivered many times at once stops it in order", async () => {
+    const service = await startService({ args: ["--data", ":memory:", "--demo", "devices=4,hosts=4"] });
+    // Less than the time after which another Ctrl-C ends the process at once.
+    for (const began = performance.now(); performance.now() - began < 300; await Bun.sleep(0)) {
+      try {
+        process.kill(service.pid, "SIGINT");
+      } catch {
+        break; // It has ended.
+      }
+    }
+    expect(await service.exited).toBe(0);
+  });
+
   test("the pid is that of the service, and SIGKILL loses no committed change", async () => {
     const data = temporaryFolder();
     const args = ["--data", data, "--demo", "devices=20,hosts=50,churn=200"];
