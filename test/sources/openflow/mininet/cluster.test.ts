@@ -86,7 +86,7 @@ describe.skipIf(!canRunMininet())("real switches that know two nodes", () => {
       const seen = new ServiceUnderTest(reader.service, 0, await EventLog.open(reader.service));
       await seen.waitForNetwork(network);
       await lab.waitForForwarding(network);
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await seen.waitForHosts(network);
       await untilRoles(lab, mastersOf(a));
 
@@ -111,7 +111,7 @@ describe.skipIf(!canRunMininet())("real switches that know two nodes", () => {
       await untilRoles(lab, mastersOf(a));
 
       expect(await lab.mininet.stopPings()).toBe(0);
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await seen.waitForNetwork(network);
       await seen.waitForHosts(network);
       // A storm would be hundreds of thousands of frames each second.

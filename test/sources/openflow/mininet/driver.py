@@ -113,8 +113,8 @@ class Driver:
         names = {s.name: "of:" + s.dpid for s in self.net.switches}
         return {"links": links, "hosts": hosts, "ports": ports, "names": names}
 
-    def pingall(self, timeout):
-        return {"lost": self.net.pingAll(timeout=str(timeout))}
+    def pingall(self):
+        return {"lost": self.net.pingAll(timeout="2")}
 
     def ping(self, source, target):
         target = self.net[target].IP()

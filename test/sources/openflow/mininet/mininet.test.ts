@@ -18,7 +18,7 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         const { lab } = use;
         const [service, network] = await lab.startNetwork(topology);
         await lab.waitForForwarding(network);
-        expect(await lab.mininet.pingAllPatiently()).toBe(0);
+        expect(await lab.mininet.pingAll()).toBe(0);
         await service.waitForHosts(network);
         const ports = (await service.ports()).filter(({ port }) => port !== "local");
         const known = ports.map(({ element, port }) => `${element}/${port}`).sort();
@@ -40,7 +40,7 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         });
         // There is no loop: a broadcast storm would be hundreds of thousands of frames per second.
         const before = await lab.mininet.frames();
-        expect(await lab.mininet.pingAllPatiently()).toBe(0);
+        expect(await lab.mininet.pingAll()).toBe(0);
         const hosts = network.hosts.length;
         expect((await lab.mininet.frames()) - before).toBeLessThan(hosts * hosts * 40 + 4000);
       },
@@ -86,7 +86,7 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         what: "the events",
       });
       expect(service.eventsSince(seenEvents).filter((line) => line.startsWith("removed"))).toEqual([]);
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
     },
     TEST_TIMEOUT_MS,
   );
@@ -175,7 +175,7 @@ describe.skipIf(!canRunMininet())("real switches", () => {
       await lab.mininet.pingAll();
       await first.waitForHosts(network);
       await first.stop();
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
 
       const second = await ServiceUnderTest.start(lab.data, `127.0.0.1:${first.openflowPort}`, { graceMs });
       lab.serviceUnderTest = second;
@@ -188,12 +188,12 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         deadlineMs: 60_000,
       });
       await second.waitForNetwork(network);
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await second.waitForHosts(network);
       // Also not after the grace period, when the bridge computes its rules again.
       await until(() => performance.now() > graceEnds + 1000, { what: "the end of the grace period" });
       await until(() => lab.mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await second.waitForNetwork(network);
       await second.waitForHosts(network);
       const removed = second.events.filter(({ what }) => what === "removed").map(({ id }) => id);

@@ -129,7 +129,7 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
           expect(same?.seconds ?? 0).toBeGreaterThan(seconds);
         }
       }
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await restarted.waitForHosts(network);
     },
     2 * TEST_TIMEOUT_MS,
@@ -151,7 +151,7 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
       const tls = { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem") };
       const [service, network] = await lab.startNetwork("ring", { tls }, { protocol: "ssl" });
       await lab.waitForForwarding(network);
-      expect(await lab.mininet.pingAllPatiently()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await service.waitForHosts(network);
       const targets = await lab.mininet.shell("ovs-vsctl --bare --columns=target list controller");
       expect(new Set(targets.trim().split(/\s+/))).toEqual(
